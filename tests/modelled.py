@@ -29,6 +29,10 @@ class ModelServer(ThreadingHTTPServer):
         self.answers = answers
         self.status = 200
         self.wait_s = 0.0
+        self.shares = True
+        """Whether it answers questions about several turns as such."""
+        self.instead: Callable[[Any], None] | None = None
+        """What is done to a request in place of an answer."""
         self.asked: list[Told] = []
         self.requests: list[dict[str, Any]] = []
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
@@ -58,14 +62,34 @@ class _Asked(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(asked)
         time.sleep(self.server.wait_s)
+        if self.server.instead is not None:
+            self.close_connection = True
+            self.server.instead(self)
+            return
         if self.server.status != 200:
             self._send(self.server.status, {})
             return
         told = json.loads(asked["messages"][-1]["content"])
-        text = self.server.answers(told)
-        self.server.asked.append(told)
+        text = self._said(told)
         usage = {"prompt_tokens": 7, "completion_tokens": 5}
         self._send(200, {"choices": [{"message": {"content": text}}], "usage": usage})
+
+    def _said(self, told: Told) -> str:
+        """The answer to a question, or those to each turn of a shared one, as far as they are JSON."""
+        if "turns" not in told or not self.server.shares:
+            text = self.server.answers(told)
+            self.server.asked.append(told)
+            return text
+        answers = []
+        for turn in (each for each in told["turns"] if "n" in each):
+            alone = {**told, "turn": turn["text"]}
+            text = self.server.answers(alone)
+            self.server.asked.append(alone)
+            try:
+                answers.append({"n": turn["n"], **json.loads(text)})
+            except ValueError:
+                return text
+        return json.dumps({"turns": answers})
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
         payload = json.dumps(body).encode()

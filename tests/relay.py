@@ -65,7 +65,7 @@ def row(line: str, **fields: Any) -> Route:
 
 
 def _nothing(request: Any, call: Call) -> Answer:
-    raise Unsupported("ERASURE_NOT_OFFERED", "this row is for tests")
+    raise Unsupported("CALL_NOT_OFFERED", "this row is for tests")
 
 
 def bridge_of(*others: Route, limits: LimitTable = LIMITS) -> tuple[Bridge, list[Route]]:

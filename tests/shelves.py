@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from capsules import NOW
@@ -116,10 +116,11 @@ class Continuity:
         result: dict[str, Any] = answer.result.model_dump(mode="json")
         return result
 
-    def noted(self, tenant_id: str, name: str, since: int) -> set[str]:
+    def noted(self, tenant_id: str, name: str, since: int, among: Collection[str]) -> set[str]:
         """What calls noted since an instant, as their audit rows would have it."""
         assert tenant_id == TENANT
-        return {each for at, noted in self.rows if at >= since for each in noted.get(name, ())}
+        found = {each for at, noted in self.rows if at >= since for each in noted.get(name, ())}
+        return found & set(among)
 
     def drafts(self) -> list[EventDraft]:
         return [capture.draft for write in self.documents.writes for capture in write.captures]

@@ -40,12 +40,12 @@ class Peer:
 class Agents:
     """``kim`` owns the server, ``bo``, ``cy`` and ``dee`` are peers, ``eve`` is an untrusted one, and nobody knows others."""
 
-    def __init__(self, payload_bytes_max: int = 262_144) -> None:
+    def __init__(self) -> None:
         self.clock = ManualClock(NOW)
         self.store = MemoryStore(clock=self.clock)
         self.levels = dict.fromkeys(("kim", "bo", "cy", "dee"), "trusted") | {"eve": "untrusted"}
         self.grants = {"kim": OWNER}
-        parts = ArtifactParts(self.store.documents, self, RandomIds(), payload_bytes_max)
+        parts = ArtifactParts(self.store.documents, self, RandomIds())
         self.operations: dict[str, Operation[Any]] = {
             each.name: each
             for each in (
@@ -60,7 +60,7 @@ class Agents:
         assert tenant_id == TENANT
         return self.levels.get(peer_id)
 
-    def noted(self, tenant_id: str, name: str, since: int) -> set[str]:
+    def noted(self, *_: object) -> set[str]:
         return set()
 
     def call(self, by: str, name: str, **sent: Any) -> dict[str, Any]:

@@ -194,11 +194,17 @@ COMMITS_REMEMBERED_MAX: Final = (
 REPOSITORIES_GROWING_MAX: Final = 32  # that hold their newest pack in memory: up to some megabytes each
 ENTRIES_CHECKED_MAX: Final = 50_000  # of the newest commit when a repository is opened: some 0.2 s
 FOLDERS_KEPT_MAX: Final = 1024  # of one repository, in memory
+REWRITE_LOOK_S: Final = 1.0  # until whoever makes the commits sees that another process erased documents
+REWRITE_WAIT_S_MAX: Final = 600.0  # for a repository without what was erased: a minute for 10^5 commits
 
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
 COMPACT_MERGES_MAX: Final = 200
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
+ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
+SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
+FREED_PAGES: Final = 256  # given back in one write
+LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.
 # Those that wait for one of the cores, in one process: each holds a thread of those that serve calls, and costs no work.
@@ -293,6 +299,32 @@ PATCH_DIFF_LENGTH_MAX: Final = 262_144
 PATCH_REASON_LENGTH_MAX: Final = 1000
 PATCH_REF_LENGTH_MAX: Final = 64
 
+# Tokens, keys and peers of the Relay contract.
+TOKEN_GRANTS_MAX: Final = 64  # scopes or folders of a token; there are nine scopes
+TOKEN_FOLDER_LENGTH_MAX: Final = 512
+PEER_TOKEN_ID_LENGTH_MAX: Final = 128
+TOKEN_NOTE_LENGTH_MAX: Final = 500
+TOKEN_SECONDS_MAX: Final = 31_536_000  # a year, as the contract says
+TOKENS_LISTED_MAX: Final = 1000  # the newest; a list has no pages in the contract
+SIGNING_KEY_LENGTH_MIN: Final = 16  # of a secret that a caller brings; fewer could be tried out
+SIGNING_KEY_LENGTH_MAX: Final = 512
+SIGNING_KEY_GRACE_S: Final = (
+    7 * 86_400
+)  # how long what was signed with the key before still counts: as long as nonces are kept
+SIGNATURE_LENGTH_MAX: Final = 128
+PEERS_MAX: Final = 1000  # of a tenant: the registry is one document of some kilobytes each
+REGISTRIES_KEPT_MAX: Final = 256  # tenants whose registry is kept as it was read last
+PEER_URL_LENGTH_MAX: Final = 2048
+PEER_KEY_LENGTH_MAX: Final = 8192
+PEER_SCOPES_MAX: Final = 64
+PEER_REASON_LENGTH_MIN: Final = 3
+PEER_REASON_LENGTH_MAX: Final = 500
+PEER_TRUST_STEPS_MAX: Final = 32  # in the registry; the versions of its document have them all
+PEER_ADDRESSES_MAX: Final = 64  # that a name may lead to
+MANIFEST_BYTES_MAX: Final = 1024 * 1024
+MANIFEST_WAIT_S: Final = 10.0
+GOVERNANCE_BYTES_MAX: Final = 262_144  # of a tenant's own policy, which everybody may read
+
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0
@@ -369,6 +401,7 @@ LLM_LEFT_ALONE_S: Final = (
     10  # that answers are given without a model once it gave none: each would wait for it
 )
 ANSWER_TIMEOUT_S_MAX: Final = 300  # somebody waits, and holds a thread
+LLM_TOKENS_PER_DAY_MAX: Final = 10_000_000_000  # what no tenant reads in a day
 LLM_CONCURRENCY_MAX: Final = 64
 GRAPH_ROW_S: Final = 30.0  # graphiti asks its model several times for one turn
 SUMMARY_TOKENS_MAX: Final = 200
@@ -381,6 +414,28 @@ LOOP_CHARS_MAX: Final = (
 )
 LOOP_TURN_CHARS_MAX: Final = 4000  # what a language model is shown of a turn
 LOOP_ANSWER_CHARS_MAX: Final = 32_768
+READING_ANSWER_CHARS_MAX: Final = 65_536  # of what a language model says about a turn
+READING_ITEMS_MAX: Final = 24  # of each list in that
+READING_OBJECT_CHARS_MAX: Final = 200  # of a value of a fact, or of whom it is about
+READING_QUOTE_CHARS_MAX: Final = 300
+READING_TOKENS_MAX: Final = 1_500  # of an answer about a turn
+READING_SHARED_MAX: Final = 4  # turns of a scope that share a question where they wait
+READING_SHARED_SPAN_MAX: Final = (
+    16  # turns of a conversation, others' too, from the first of these to the last
+)
+READING_SHARED_FROM: Final = (
+    3  # that many have to wait, so that who types two turns in a row gets two short answers
+)
+READING_BEFORE: Final = 8  # turns that a language model is shown before the one it reads
+READING_BEFORE_CHARS_MAX: Final = 1_000  # of each of these
+EXTRACTIONS_KEPT_MAX: Final = (
+    256  # of turns that were read lately, since an answer about one mostly comes at once
+)
+READING_NAMES_BEFORE: Final = 64  # turns of the scope in which those may have been named of whom one speaks
+READING_SUMMARY_TURNS_MAX: Final = (
+    256  # of a sitting whose summary is shown: each of them is a source of the answer
+)
+READING_VOCABULARY_MAX: Final = 60  # predicates that are shown
 LOOP_TOKENS_MAX: Final = 600
 PARTICIPANT_ID_BYTES_MAX: Final = (
     93  # whatever its characters, it fits the id of a scope's segment once encoded
@@ -411,3 +466,28 @@ BACKUP_AGE_S_MAX: Final = 26 * 3600.0  # of the newest one where one is made eve
 BACKUP_LOOK_S: Final = 20.0  # how often the worker looks whether one is due
 BACKUP_AGAIN_S: Final = 600.0  # after one that failed: each try copies the database
 BACKUPS_KEPT_MAX: Final = 10_000
+
+# Erasures.
+PREVIEW_TTL_S: Final = 86_400.0  # of the Cortex contract, 8.6.2
+PREVIEW_REMEMBERED_S: Final = 30 * 86_400.0  # past that an id is not known any more, rather than expired
+ERASURE_LINES_AT_ONCE: Final = 4000  # of a manifest in a transaction: 20 ms of the writer
+ERASURE_MANIFEST_PAGE_MAX: Final = 1000
+ERASURES_LISTED_MAX: Final = 200
+ERASURE_NOTE_LENGTH_MAX: Final = 500
+LEGAL_HOLDS_MAX: Final = 200  # of a tenant
+LEGAL_HOLD_ID_LENGTH_MAX: Final = 100
+ERASURE_DRIFT_MAX: Final = 1_000_000  # events that a tenant may let come and go between preview and erasure
+ERASURE_LEASE_S: Final = 60.0  # longer than one step of a phase takes
+ERASURE_LOOK_S: Final = 0.5  # how often a worker looks for an erasure that nobody rang for
+ERASURE_AGAIN_S: Final = 2.0  # after a failure, doubled with each further one
+ERASURE_AGAIN_S_MAX: Final = 300.0
+ERASURE_EVENT_US: Final = (
+    4000  # that an event takes where none was erased here yet; measured by bench/erasure.py
+)
+ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
+ERASURE_STEP_MAX: Final = (
+    128  # events in one transaction: writes of others wait that long, some tens of milliseconds
+)
+ERASURE_SWEEP_MAX: Final = 1024  # records left in an erased scope that go in one transaction
+FORGET_IDS_MAX: Final = 1000  # that one call names
+FORGET_PAGE: Final = 500  # records looked at in one read

@@ -13,6 +13,7 @@ from typing import Any
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.hosts import PeerHosts
 from lamina.kernel.scopes import LOCAL_ACTOR
 
 __all__ = ["DOORS", "PRESETS", "ModelAddress", "Settings", "cores", "load_settings", "load_token"]
@@ -116,6 +117,15 @@ class Settings:
         unit="bytes",
         names=("COGNIRELAY_MAX_PAYLOAD_BYTES",),
     )
+    relay_key_file: Path | None = _setting(
+        None,
+        "the file that seals the keys peers sign with; relay.key in the data folder where nothing is said, and in no backup",
+    )
+    relay_peer_hosts: str = _setting(
+        "",
+        "whose manifests are fetched: loopback, host names, addresses and networks, with commas between; where nothing is said "
+        "loopback, and nobody's in cloud_shared_saas",
+    )
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
     schedule_due_limit: int = _setting(
         10, "due reminders in an orientation, 1 to 100", names=("COGNIRELAY_SCHEDULE_DUE_LIMIT",)
@@ -145,7 +155,12 @@ class Settings:
     llm_model: str = _setting("", "the model to ask there")
     llm_timeout_s: int = _setting(60, "how long the model has for an answer")
     llm_concurrency: int = _setting(2, "how many questions the model is asked at once, each of another user")
-    llm_loops: bool = _setting(True, "whether the model is asked about open loops, a question a turn")
+    llm_loops: bool = _setting(
+        True, "whether the model reads each turn behind the rules: facts, open loops, identity"
+    )
+    llm_tokens_per_day: int = _setting(
+        0, "how many tokens reading turns may cost a tenant on a UTC day; 0 is no bound"
+    )
     llm_api_key: str = _setting("", "the key to show there", secret=True)
     answer_url: str = _setting(
         "", "the base URL of an OpenAI-compatible API that words answers; empty for that of LAMINA_LLM_URL"
@@ -180,12 +195,26 @@ class Settings:
     )
     backup_key_file: Path | None = _setting(None, "the file whose bytes encrypt backups")
     backup_passphrase: str = _setting("", "the passphrase that encrypts backups", secret=True)
+    receipt_key_file: Path | None = _setting(
+        None, "the file with the Ed25519 key that signs receipts of erasures"
+    )
 
     @property
     def backups(self) -> Path:
         """The folder that backups go to."""
         data = self.data.absolute()
         return self.backup_folder or data.with_name(f"{data.name}-backups")
+
+    @property
+    def relay_keys(self) -> Path:
+        """The file that seals signing keys."""
+        return self.relay_key_file or self.data / "relay.key"
+
+    @property
+    def peer_hosts(self) -> PeerHosts:
+        """Which servers of peers may be asked. Where tenants are strangers, none may ask this machine for another."""
+        shared = self.preset == "cloud_shared_saas"
+        return PeerHosts.parse(self.relay_peer_hosts or ("" if shared else "loopback"))
 
     def __post_init__(self) -> None:
         """Refuse values that would only fail later, naming the key and what is accepted."""
@@ -230,6 +259,12 @@ class Settings:
         fits = not self.graphiti or self.graphiti.startswith(graphs)
         _require(fits, "graphiti", "another kind of database", "one that begins with " + ", ".join(graphs))
         _require(self.further_doors <= set(DOORS), "doors", self.doors, "mem0, or nothing")
+        _require(
+            _are_hosts(self.relay_peer_hosts),
+            "relay_peer_hosts",
+            self.relay_peer_hosts,
+            "such as loopback,relay.example.com,10.0.0.0/8, with commas between",
+        )
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
         fits = self.backup_at == "" or _TIME_OF_DAY.fullmatch(self.backup_at) is not None
@@ -245,6 +280,7 @@ class Settings:
             ("backup_keep", 1, limits.BACKUPS_KEPT_MAX),
             ("llm_timeout_s", 1, limits.LLM_TIMEOUT_S_MAX),
             ("llm_concurrency", 1, limits.LLM_CONCURRENCY_MAX),
+            ("llm_tokens_per_day", 0, limits.LLM_TOKENS_PER_DAY_MAX),
             ("answer_timeout_s", 1, limits.ANSWER_TIMEOUT_S_MAX),
             ("answer_retries", 0, limits.LLM_RETRIES_MAX),
             ("answer_concurrency", 1, limits.LLM_CONCURRENCY_MAX),
@@ -279,6 +315,14 @@ class Settings:
 def _is_network(text: str) -> bool:
     try:
         ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _are_hosts(text: str) -> bool:
+    try:
+        PeerHosts.parse(text)
     except ValueError:
         return False
     return True

@@ -7,6 +7,8 @@ import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from lamina.continuity.owned import documents_about
+from lamina.forget.runner import Eraser
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
 from lamina.models.generator import OpenAiGenerator
@@ -15,6 +17,7 @@ from lamina.observe.rounds import Failures
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.readings.question import TASK as READS
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.session.drain import Drain
@@ -23,7 +26,7 @@ from lamina.session.inquirer import Inquirer
 from lamina.settings import Settings
 from lamina.store.ports.store import Store
 
-__all__ = ["build_drain", "build_inquirer", "build_upgrader", "build_worker"]
+__all__ = ["build_drain", "build_eraser", "build_inquirer", "build_upgrader", "build_worker"]
 
 
 def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
@@ -43,6 +46,11 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
     )
 
 
+def build_eraser(store: Store, failures: Failures | None = None) -> Eraser:
+    """What carries out the erasures of a store."""
+    return Eraser(store, SystemClock(), _owner(), about=documents_about(store.traces), failures=failures)
+
+
 def build_inquirer(
     settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None
 ) -> Inquirer | None:
@@ -59,7 +67,8 @@ def build_inquirer(
         generator,
         failures=failures,
         owner=_owner(),
-        asks_loops=settings.llm_loops,
+        reads_turns=settings.llm_loops,
+        tokens_per_day=settings.llm_tokens_per_day,
         timeout_s=settings.llm_timeout_s,
         at_once=settings.llm_concurrency,
     )
@@ -83,7 +92,7 @@ def build_worker(
         extractor or RulesExtractor(find_times),
         embedder,
         embed_eagerly=settings.embed == "eager",
-        asks_loops=not replays and settings.llm_loops and settings.llm_url != "",
+        asks=READS if not replays and settings.llm_loops and settings.llm_url else None,
     )
     return Worker(
         store,

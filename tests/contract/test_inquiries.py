@@ -8,13 +8,14 @@ import pytest
 
 from given import ALICE, BOB, NOON, TENANT, append, claim, fact, finish_all
 from lamina import limits
-from lamina.kernel.events import Event, Stage
+from lamina.kernel.events import Event, ReadAnew, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Inquiry, Writes
+from lamina.store.rules.log import reading_of
 
 LEASE = NOON + 60 * SECOND_US
 
@@ -312,3 +313,59 @@ def test_what_failed_for_good_is_counted_for_operators_of_every_tenant(store: St
     assert store.upkeep.state().inquiries_failed == 2
     store.inquiries.revive(TENANT, ALICE)
     assert store.upkeep.state().inquiries_failed == 1
+
+
+def test_an_answer_takes_effect_at_an_entry_of_the_log(store: Store) -> None:
+    answered(store)
+    (ready,) = store.inquiries.ready(9)
+    entry = store.inquiries.enter(ready, reading_of(ready.after, "extract/1", "sha256:x"))
+    assert entry is not None
+    assert (entry.position, entry.excluded) == (2, True)
+    assert entry.reads == ReadAnew(ready.after.id, "extract/1", "sha256:x")
+    assert states(store) == {"applied": 1}
+    (held,) = store.inquiries.applied_after(entry)
+    assert (held.applied_after, held.applied_at) == (2, entry.recorded_at)
+    assert [job.event.id for job in claim(store)] == [entry.id]
+    assert store.inquiries.enter(ready, reading_of(ready.after, "extract/1", "sha256:x")) is None
+    assert store.log.count(TENANT, [ALICE]) == 1
+
+
+def test_what_was_answered_or_never_asked_is_asked_again(store: Store) -> None:
+    answered(store)
+    (ready,) = store.inquiries.ready(9)
+    store.inquiries.enter(ready, reading_of(ready.after, "loops/1", "sha256:x"))
+    (other,) = append(store, "coffee")
+    finish_all(store)
+    store.inquiries.ask_again([inquiry(ready.after), inquiry(other)])
+    assert states(store) == {"pending": 2}
+    (head,) = take(store)
+    assert (head.event_id, head.attempts, head.input_hash, head.applied_after) == (
+        ready.after.id,
+        0,
+        None,
+        None,
+    )
+
+
+def test_who_has_the_head_of_a_scope_may_take_what_waits_behind_it(store: Store) -> None:
+    events = [asked(store) for _ in range(4)]
+    asked(store, scope=BOB)
+    (head, other) = take(store)
+    assert other.scope == BOB
+    behind = store.inquiries.claim_behind(head, limit=2, now=NOON)
+    assert [each.event_id for each in behind] == [event.id for event in events[1:3]]
+    assert {(each.fence, each.lease_until) for each in behind} == {(head.fence, head.lease_until)}
+    for each in (head, *behind):
+        assert store.inquiries.answer(each, answer(each), [each.event_id])
+    (last,) = store.inquiries.unsettled(TENANT, ALICE, 9)[:1]
+    assert (last.event_id, last.state, last.fence) == (events[3].id, "pending", 0)
+    assert store.inquiries.claim_behind(head, limit=2, now=NOON) == []
+
+
+def test_what_waits_for_its_next_attempt_shares_no_question(store: Store) -> None:
+    events = [asked(store) for _ in range(3)]
+    (first,) = take(store)
+    (second,) = store.inquiries.claim_behind(first, limit=1, now=NOON)
+    assert second.event_id == events[1].id
+    store.inquiries.put_off(second, "no", retry_at=LEASE)
+    assert store.inquiries.claim_behind(first, limit=2, now=NOON) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from given import NOON, TENANT, append
-from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.model_outputs import ModelOutput, Spending
 from lamina.store.ports.store import Store
 
 
@@ -44,3 +44,14 @@ def test_answers_outlive_a_replay(store: Store) -> None:
     store.model_outputs.record(answer(), [event.id])
     store.jobs.reset()
     assert store.model_outputs.find(TENANT, "sha256:a") == answer()
+
+
+def test_what_is_spent_adds_up_by_tenant_day_task_and_model(store: Store) -> None:
+    spent = Spending("acme", 20_000, "extract/1", "small", 1, 900, 70)
+    for each in (spent, spent, spent._replace(day=20_001), spent._replace(tenant_id="beta", model="large")):
+        store.model_outputs.spend(each)
+    assert store.model_outputs.spent("acme", 20_000) == [
+        spent._replace(asked=2, tokens_in=1800, tokens_out=140)
+    ]
+    assert [each.tenant_id for each in store.model_outputs.spent(None, 20_000)] == ["acme", "beta"]
+    assert store.model_outputs.spent("beta", 20_001) == []

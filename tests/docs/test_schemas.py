@@ -104,6 +104,8 @@ def test_an_example_is_accepted_by_its_operation(example: dict[str, Any], rows: 
     asked = {**example["value"], **example.get("around", {})}
     if route.body_field:
         asked = {route.body_field: asked}
+    elif "idempotency_key" not in route.operation.request.model_fields:
+        asked.pop("idempotency_key", None)  # every write takes one: the route reads it
     route.operation.request.model_validate(asked)
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from lamina import Client
-from lamina.client import definitions, layers, options
+from lamina.client import definitions, erasing, layers, options
 from lamina.types.recall import Pack, RankedBelief, RankedConcept, RankedEpisode, RankedEvent, RankedFact
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -34,6 +34,11 @@ def test_every_method_of_what_a_tenant_defines_is_in_its_row():
     for name in ("vocabularies", "phrases"):
         (row,) = re.findall(rf"^\| `client\.{name}` \| (.+) \|$", PAGE, re.MULTILINE)
         assert set(re.findall(r"`(\w+)", row)) == _public(getattr(definitions, name.capitalize()))
+
+
+def test_every_method_of_erasures_is_in_its_row():
+    (row,) = re.findall(r"^\| `client\.erasures` \| (.+) \|$", PAGE, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)", row)) == _public(erasing.ErasureCalls)
 
 
 def test_every_keyword_of_writing_and_recalling_is_on_the_page():

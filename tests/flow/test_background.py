@@ -23,6 +23,9 @@ from lamina.cli.check import RegularCheck
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.errors import LaminaError
+from lamina.forget.planning import place_of_erasure
+from lamina.forget.runner import Eraser
+from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.events import Stage
 from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Principal
@@ -41,6 +44,7 @@ from lamina.settings import Settings
 from lamina.store.documents.repository import GitRepository
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.ports.erasures import ErasureJob
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.upkeep import Integrity
 from lamina.store.sqlite import SqliteStore
@@ -217,6 +221,22 @@ def outbox(world: World) -> Part:
     return Part(lambda: world.store.sessions.outbox(TENANT, None, 1) == [])
 
 
+def erasing(world: World) -> Part:
+    job = ErasureJob(
+        tenant_id=TENANT,
+        id="erasure_1",
+        scope=ALICE,
+        place=place_of_erasure("erasure_1", ALICE, ErasureRules()),
+        requested_by="user:alice",
+        audit_note="",
+        started_at=world.clock.now(),
+    )
+    world.store.erasures.begin(job)
+    world.breaks(world.store.erasures, "claim")
+    world.runs(Eraser(world.store, world.clock, "test", failures=world.failures).run)
+    return Part(lambda: world.store.erasures.places(TENANT) == [])
+
+
 class Silent:
     name = "silent"
 
@@ -296,6 +316,7 @@ PARTS: dict[str, list[Callable[[World], Part]]] = {
     "lamina-lifecycle": [look_out],
     "lamina-watch": [waiting],
     "lamina-drain": [outbox],
+    "lamina-eraser": [erasing],
     "lamina-inquirer": [asking],
     "lamina-worker": [derivation, embedding],
     "lamina-retention": [retention],

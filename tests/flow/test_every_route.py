@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,8 @@ ITEM = {
     "idempotency_key": "again",
 }
 ENTITY = entity_id("acme", "nobody")
+PREVIEW = "ervw_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"
+ERASURE = "erasure_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"
 MEMBERS = [{"actor": "user:alice", "role": "owner"}]
 RELAY = Scope("app:relay")
 SUBJECT = {"subject_kind": "thread", "subject_id": "launch"}
@@ -107,6 +110,11 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         {"in_path": ENTITY, "body": {"scope": CLOSED, "name": "Ben Carter"}},
         NOT,
         "NOT_FOUND",
+    ),
+    "POST /v1/forget": (
+        {"body": {"scope": CLOSED, "selector": {"memory_ids": ["fact_nobody"]}}},
+        NOT,
+        200,
     ),
     "GET /v1/beliefs": ({"query": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/beliefs/why": ({"query": {"belief_id": "belief"}}, "NOT_FOUND", 200),
@@ -195,6 +203,27 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/index/status": ({}, NOT, 200),
     "POST /v1/index/rebuild": ({"body": {}}, NOT, 200),
     "POST /v1/index/rebuild-incremental": ({"body": {}}, NOT, 200),
+    "POST /v1/peers/register": ({"body": {"peer_id": "bo", "base_url": ""}}, "MISSING_SCOPE", 200),
+    "GET /v1/peers": ({}, NOT, 200),
+    "POST /v1/peers/{peer_id}/trust": (
+        {"in_path": "bo", "body": {"trust_level": "restricted", "reason": "as before"}},
+        "MISSING_SCOPE",
+        200,
+    ),
+    "GET /v1/peers/{peer_id}/manifest": ({"in_path": "bo"}, NOT, "INVALID_PEER"),
+    "POST /v1/security/tokens/issue": (
+        {"body": {"peer_id": "bo", "scopes": ["search"], "read_namespaces": ["*"], "token_id": "t1"}},
+        "MISSING_SCOPE",
+        200,
+    ),
+    "GET /v1/security/tokens": ({}, "MISSING_SCOPE", 200),
+    "POST /v1/security/tokens/rotate": (
+        {"body": {"token_id": "t1", "new_token_id": "t2"}},
+        "MISSING_SCOPE",
+        200,
+    ),
+    "POST /v1/security/tokens/revoke": ({"body": {"token_id": "t2"}}, "MISSING_SCOPE", 200),
+    "POST /v1/security/keys/rotate": ({"body": {}}, "MISSING_SCOPE", 200),
     "POST /v1/context/retrieve": ({"body": {"task": " "}}, NOT, 200),
     "POST /v1/context/snapshot": ({"body": {"task": " "}}, NOT, 200),
     "GET /v1/context/snapshot/{snapshot_id}": ({"in_path": "never"}, NOT, "SNAPSHOT_NOT_FOUND"),
@@ -273,12 +302,22 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /internal/debug/user": ({"query": PERSON, "shut": True}, SHUT, SHUT),
     "GET /internal/debug/outbox": ({"query": {"tenantId": "acme"}, "shut": True}, SHUT, SHUT),
     "POST /internal/outbox/revive": ({"query": {"tenantId": "acme"}, "body": {}, "shut": True}, SHUT, SHUT),
+    "GET /v1/erasures": ({}, 200, 200),
+    "POST /v1/erasures/preview": ({"body": {"scope": CLOSED}}, NOT, 200),
+    "GET /v1/erasures/preview/{preview_id}/manifest": ({"in_path": PREVIEW}, "NOT_FOUND", "NOT_FOUND"),
+    "GET /v1/erasures/{erasure_id}": ({"in_path": ERASURE}, "NOT_FOUND", "NOT_FOUND"),
+    "GET /v1/erasures/{erasure_id}/manifest": ({"in_path": ERASURE}, "NOT_FOUND", "NOT_FOUND"),
+    "POST /v1/erasures/{erasure_id}/cancel": ({"in_path": ERASURE, "body": {}}, "NOT_FOUND", "NOT_FOUND"),
+    "POST /v1/erasures": ({"body": {"scope": CLOSED, "audit_note": "case 1"}}, NOT, 202),
     "DELETE /v1/scopes": ({"query": {"path": CLOSED}}, NOT, 200),
     "GET /health": ({"kind": "open"}, 200, 200),
     "GET /capabilities": ({"kind": "open"}, 200, 200),
     "GET /v1/capabilities": ({"kind": "open"}, 200, 200),
     "GET /v1/manifest": ({"kind": "open"}, 200, 200),
     "GET /.well-known/mcp.json": ({"kind": "open"}, 200, 200),
+    "GET /.well-known/cognirelay.json": ({"kind": "open"}, 200, 200),
+    "GET /v1/contracts": ({"kind": "open"}, 200, 200),
+    "GET /v1/governance/policy": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery/tools": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery/workflows": ({"kind": "open"}, 200, 200),
@@ -303,6 +342,7 @@ OPEN = {
     "version", "relay_health", "relay_features", "relay_capabilities", "relay_manifest", "relay_discovery", "relay_tools", "relay_workflows",
     "relay_help", "relay_help_tool", "relay_help_topic", "relay_help_hooks", "relay_help_error", "relay_onboarding",
     "relay_onboarding_bootstrap", "relay_onboarding_section", "relay_limits", "relay_limit", "relay_mcp_descriptor",
+    "relay_contracts", "relay_governance", "relay_well_known",
 }  # fmt: skip
 """Takes no caller."""
 PERSONAL = {"auth_whoami", "auth_revoke", "policy_effective", "policy_deployment"}
@@ -327,8 +367,8 @@ def made_by(answer: Any) -> dict[str, str]:
 class Street(Neighbours):
     """A scope of Alice's alone that holds one of everything."""
 
-    def __init__(self, preset: str) -> None:
-        super().__init__(preset)
+    def __init__(self, preset: str, folder: Path) -> None:
+        super().__init__(preset, data=folder)
         self.register(CLOSED, alice="owner")
         self.register(RELAY, by=ROOT, alice="owner")
         self.register(PERSONAL_SCOPE, alice="owner")
@@ -370,9 +410,11 @@ class Street(Neighbours):
 
 
 @pytest.fixture(params=PRESETS)
-def street(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Street]:
+def street(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Street]:
     monkeypatch.setattr(limits, "LEARN_S_MAX", 0.0)  # nobody derives here
-    street = Street(request.param)
+    street = Street(request.param, tmp_path)
     yield street
     street.close()
 
@@ -436,7 +478,8 @@ def test_an_actor_that_was_denied_everything_is_told_so_everywhere(street: Stree
         if asked.get("kind") or asked.get("shut"):
             assert code == outside, route
         elif details is None:
-            assert code == DENIED, route  # Relay's errors say no more
+            # Relay's errors say no more, and name the scope where one of its own is missing.
+            assert code == (outside if outside == "MISSING_SCOPE" else DENIED), route
         else:
             assert (code, details["denied_by_tier"]) in {
                 (DENIED, "actor"),

@@ -41,7 +41,7 @@ class Talk:
         self.clock = ManualClock(NOON + DAY)
         self.store = SqliteStore(folder, clock=ManualClock(), durable=False)
         self.model = model
-        self.worker = self.working(asks_loops=True)
+        self.worker = self.working(asks="loops/1")
         self.wait(300.0)
         self.at = NOON
 
@@ -530,7 +530,7 @@ def test_a_crash_between_the_answer_and_its_effect_applies_it_once(talk, monkeyp
             talk.worker.drain()
     assert (talk.states(), talk.open()) == ({"answered": 1}, [])
     says(talk, dentist=found())
-    talk.working(asks_loops=True).drain()
+    talk.working(asks="loops/1").drain()
     talk.ask()
     assert (talk.states(), len(talk.loops()), talk.loops()[0].version) == ({"applied": 1}, 1, 1)
     assert len(talk.model.requests) == 1

@@ -15,6 +15,7 @@ from given import ManualClock
 from issuing import claims, issuers_file, paseto
 from lamina import limits
 from lamina.app import build_server
+from lamina.forget.runner import Eraser
 from lamina.http.mem0.calls import CALLS
 from lamina.kernel.time import SECOND_US
 from lamina.settings import Settings
@@ -198,6 +199,24 @@ def test_a_batch_is_looked_up_before_any_of_it_is_touched(house: House) -> None:
     assert house.listed() == {}
 
 
+def test_everything_of_somebody_is_erased(house: House) -> None:
+    house.add("I live in Hamburg.")
+    house.add("I like tea.", app_id="shop")
+    house.derive()
+    eraser = Eraser(house.world.store, house.world.clock, "test")
+    began = house.ask("DELETE", "/v1/memories/?user_id=ana")
+    assert (began["status"], len(began["erasures"])) == ("PENDING", 1)
+    assert eraser.step()
+    assert house.listed() == {}
+    assert house.world.store.erasures.get("acme", began["erasures"][0]).status == "completed"
+    also = {"filters": {"AND": [{"user_id": "ana"}, {"app_id": "shop"}]}}
+    assert house.ask("POST", "/v3/memories/", also)["count"] == 1
+    assert len(house.ask("DELETE", "/v2/entities/user/ana/")["erasures"]) >= 1
+    while eraser.step():
+        pass
+    assert house.ask("POST", "/v3/memories/", also)["count"] == 0
+
+
 def test_the_open_source_servers_paths_do_the_same(house: House) -> None:
     body = {"messages": [{"role": "user", "content": "The code is 1234."}], "user_id": "ana"}
     (note,) = house.ask("POST", "/memories", body, headers={"X-API-Key": "k"})["results"]
@@ -231,9 +250,11 @@ REFUSED: list[tuple[str, str, Any, int, str]] = [
     ("GET", "/v1/memories/mem_/history/", None, 404, "NOT_FOUND"),
     ("PUT", "/v1/memories/mem_1/", {"metadata": {"a": 1}}, 501, "CALL_NOT_OFFERED"),
     ("DELETE", "/v1/memories/evt_1/", None, 404, "NOT_FOUND"),
-    ("DELETE", "/v1/memories/", None, 501, "ERASURE_NOT_OFFERED"),
-    ("DELETE", "/v2/entities/user/ana/", None, 501, "ERASURE_NOT_OFFERED"),
-    ("POST", "/reset", None, 501, "ERASURE_NOT_OFFERED"),
+    ("DELETE", "/v1/memories/", None, 400, "MISSING_REQUIRED_FIELD"),
+    ("DELETE", "/v1/memories/?user_id=ana&run_id=r", None, 501, "CALL_NOT_OFFERED"),
+    ("DELETE", "/v1/memories/?user_id=*", None, 501, "CALL_NOT_OFFERED"),
+    ("DELETE", "/v2/entities/planet/mars/", None, 404, "NOT_FOUND"),
+    ("POST", "/reset", None, 501, "CALL_NOT_OFFERED"),
     ("POST", "/v1/exports/", {"schema": "{}"}, 501, "CALL_NOT_OFFERED"),
     ("GET", "/v1/event/batch_01900000-0000-7000-8000-000000000000/", None, 404, "NOT_FOUND"),
     ("PATCH", "/v1/ping/", None, 405, "METHOD_NOT_ALLOWED"),

@@ -63,6 +63,7 @@ def test_a_fact_has_every_documented_field(world: Any) -> None:
         "confidence": 0.9,
         "extractor": "lamina-rules/1",
         "said_by": None,
+        "trust": "principal",
         "handed_over": False,
         "superseded_by": None,
         "supersedes": None,

@@ -331,19 +331,21 @@ def test_the_audit_row_says_what_an_administrator_was_let_through_to(world: Any)
         sent = ABOUT | {"capsule": body(updated_at=later(headers is owner))}
         assert world.call("POST", "/v1/continuity/upsert", body=sent, headers=headers).status_code == 200
         assert world.call("POST", "/v1/continuity/read", body=ABOUT, headers=headers).status_code == 200
+    pepper = world.store.peppers.current("acme")
+    hidden = {name: pepper.hash(name.encode()) for name in (path, "thread:launch")}
     assert _details(world, "agent:admin") == [
         {
             "admin_bypass": [
                 {"kind": "scope", "required": "write:projects"},
-                {"kind": "namespace", "mode": "write", "path": path},
+                {"kind": "namespace", "mode": "write", "path": hidden[path]},
             ]
         },
         {
-            "admin_bypass": [{"kind": "namespace", "mode": "read", "path": path}],
-            "subjects": ["thread:launch"],
+            "admin_bypass": [{"kind": "namespace", "mode": "read", "path": hidden[path]}],
+            "subjects": [hidden["thread:launch"]],
         },
     ]
-    assert _details(world, "agent:owner") == [None, {"subjects": ["thread:launch"]}]
+    assert _details(world, "agent:owner") == [None, {"subjects": [hidden["thread:launch"]]}]
 
 
 def test_what_was_passed_over_is_named_once_and_only_so_often(peers: Peers) -> None:

@@ -269,9 +269,11 @@ def test_a_dropped_registration_leaves_the_records(here: Neighbours) -> None:
     here.register(WS, alice="owner")
     here.write(WS)
     assert here.code("DELETE", "/v1/scopes", by="user:eve", path=WS) == "NOT_A_MEMBER"
-    assert here.code("DELETE", "/v1/scopes", path=WS, records="forget") == "ERASURE_NOT_OFFERED"
     response = here.call("DELETE", "/v1/scopes", path=WS)
-    assert (response.status_code, response.json()) == (200, {"path": WS, "records": "keep"})
+    assert (response.status_code, response.json()) == (
+        200,
+        {"path": WS, "records": "keep", "erasure_id": None},
+    )
     assert response.headers["x-cortex-warning"] == "scope_is_now_unregistered"
     assert read(here, WS, "user:eve") == 200
     assert here.said("GET", "/v1/scopes", path=WS)["auto_provisioned"] is True

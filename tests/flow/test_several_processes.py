@@ -69,9 +69,9 @@ def test_the_port_is_answered_while_one_is_left_and_by_nobody_without_a_supervis
 
 
 def test_a_share_is_what_its_words_say() -> None:
-    share = Share(2, 3, (4, 5), 6, 7, 8, begins=True)
+    share = Share(2, 3, (4, 5), 6, 7, begins=True)
     assert Share.parse(str(share)) == share
-    for text in ("", "2/3/4/5", "2/3/x/6/7/8/0"):
+    for text in ("", "2/3/4/5", "2/3/x/6/7/0"):
         with pytest.raises(Invalid):
             Share.parse(text)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from given import ALICE
+from given import ALICE, TENANT
 from lamina.kernel.events import Party
 from lamina.kernel.records import Fact, Layer, Loop
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.session.identity import identity_of
+from modelled import ModelServer
+from readers import ReadChat, reading, says
 from told import DAY, START, Memory
 
 pytestmark = pytest.mark.model
@@ -154,3 +158,30 @@ def test_what_somebody_else_did_and_has_to_do_is_not_the_accounts_own(
     assert told in account(known, said)
     assert told in account(known, f"Ana here. {said}")
     assert told not in account(known, f"Tom here. {said}")
+
+
+def test_who_is_speaking_is_for_the_rules_to_say_where_a_model_reads(
+    tmp_path: Path, extractor: RulesExtractor
+) -> None:
+    model = ModelServer()
+    chat = ReadChat(tmp_path, model, extractor=extractor)
+    chat.say("My name is Alice. I live in Berlin.")
+    name = {"slot": "name", "value": "Tom", "quote": "Tom here"}
+    home = {"slot": "home", "value": "Porto", "quote": "I live in Porto"}
+    rent = {"text": "Pay the rent", "quote": "I need to pay the rent"}
+    alice = {"slot": "home", "value": "Berlin", "quote": "I live in Berlin"}
+    called = {"slot": "name", "value": "Alice", "quote": "My name is Alice"}
+    model.answers = says(
+        Tom=reading(identity=[name, home], new=[rent]),
+        Berlin=reading(identity=[alice, called]),
+        Moon=reading({"predicate": "lives_in", "object": "Moon", "quote": "I lived on the Moon"}),
+    )
+    chat.ask()
+    chat.hear("Tom here. I live in Porto. I need to pay the rent.")
+    found = identity_of(chat.store.records, TENANT, ALICE, "user:alice", chat.clock.at)
+    assert (found.name, found.facts["home"], chat.open()) == ("Alice", "Berlin", [])
+    assert "Tom lives in Porto" in chat.texts()
+    chat.hear("Suppose I lived on the Moon, so I ask you.")
+    assert not [text for text in chat.texts() if "Moon" in text]
+    chat.close()
+    model.stop()

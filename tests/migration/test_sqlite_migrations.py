@@ -248,6 +248,7 @@ def test_events_from_before_keep_their_place_and_have_no_offset() -> None:
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'principal', 10, 11)",
         row,
     )
-    connection.execute(offsets.sql)
+    for step in steps[steps.index(offsets) :]:
+        connection.execute(step.sql)
     (event,) = map(read_event, connection.execute("SELECT * FROM event"))
     assert (event.id, event.told_at, event.context.observed_offset) == ("evt_1", LocalTime(10), None)

@@ -100,7 +100,7 @@ class Simulation:
             SqliteStore(folder, clock=self.clock, ids=CountedIds(), durable=False),
             MemoryStore(clock=self.clock, ids=CountedIds()),
         ]
-        self.workers = [self.working(store, asks_loops=True) for store in self.stores]
+        self.workers = [self.working(store, asks="loops/1") for store in self.stores]
         self.inquirers = [Inquirer(store, self.clock, self.oracle) for store in self.stores]
         self.said: list[tuple[str, str]] = []
 

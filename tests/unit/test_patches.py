@@ -147,6 +147,8 @@ def test_what_cannot_be_proposed_is_refused(agents: Agents) -> None:
         ({"base_ref": "0" * 40}, "INVALID_COORDINATION"),
         ({"target_path": "etc/passwd"}, "INVALID_FILE_PATH"),
         ({"target_path": "../x"}, "NAMESPACE_DENIED"),
+        ({"target_path": "config/peer_tokens.json"}, "SECRET_FILE"),
+        ({"target_path": "peers/registry.json"}, "NAMESPACE_DENIED"),
     ):
         assert code(agents, "docs_patch_propose", **sent | more) == refusal, more
     assert code(agents, "patch_apply", patch_id="p-2") == "PATCH_NOT_FOUND"

@@ -125,6 +125,19 @@ def test_empty_pool_and_empty_question_rank_without_fault() -> None:
     assert len(rank(pool(terms=()), nothing, SCOPE)) == len(POOL)
 
 
+def test_a_turn_whose_vectors_are_not_there_yet_stands_by_its_words() -> None:
+    """Else one that was written just now would stand behind whatever matches worse and was read."""
+    texts = ("I painted the cat", "The weather is fine today", "The cat and the paint", "Nothing")
+    alone = {"sessions": np.full(4, ALONE), "previous": np.full(4, 4), "following": np.full(4, 4)}
+    some = np.zeros((0, 8), np.int8), np.zeros(0, np.float32)
+    for unread in range(4):
+        matrices = [TokenMatrix(*some) if at == unread else tokens(at) for at in range(4)]
+        cosines = np.where(np.arange(4) == unread, 0.0, 0.4)
+        pooled = replace(pool(texts), tokens=TokenRows.joined(matrices), cosines=cosines, **alone)
+        order = [one.index for one in rank(pooled, replace(QUESTION, persons=frozenset()), SCOPE)]
+        assert (unread in order[:2]) == (unread in {0, 2}), f"turn {unread} unread: {order}"
+
+
 def test_unknown_weight_is_refused() -> None:
     with pytest.raises(AssertionError, match="speling"):
         rank(POOL, QUESTION, SCOPE, {"speling": 1.0})

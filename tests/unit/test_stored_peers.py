@@ -19,6 +19,18 @@ def peers_of(content: str) -> DocumentPeers:
     return DocumentPeers(documents)
 
 
+def test_a_registry_that_changes_is_read_anew() -> None:
+    documents = MemoryStore().documents
+    peers = DocumentPeers(documents)
+    seen = []
+    for content in ('{"peers": {"bo": {}}}', "none", '{"peers": {"bo": {"trust_level": "trusted"}}}', None):
+        kind = ChangeKind.REMOVE if content is None else ChangeKind.PUT
+        change = Change(REGISTRY_PATH, kind, (content or "").encode())
+        documents.write([Write(tenant_id="t", author="agent:a", message="m", changes=[change])])
+        seen.append([peers.trust_of("t", "bo") for _ in range(2)])
+    assert seen == [["restricted"] * 2, [None] * 2, ["trusted"] * 2, [None] * 2]
+
+
 def test_a_registry_of_the_original_is_read_and_written_as_it_was() -> None:
     step = {"at": "2026-01-02T03:04:05Z", "from": None, "to": "trusted", "reason": None, "by": "owner"}
     bo = {

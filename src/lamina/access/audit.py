@@ -160,7 +160,9 @@ class Entry:
         witness: Witness,
         capability: str,
         noted: Mapping[str, Any],
+        hidden: Callable[[bytes], str],
     ) -> None:
+        """``hidden`` is what stands in the row for a name that a call noted."""
         self.audit_id = audit_id
         self.witness = witness
         # Where no grant was asked for, what the call does is every known caller's to do.
@@ -170,7 +172,7 @@ class Entry:
         self._asked = asked
         self._request_id = request_id
         self._hashes = (body_hash, headers_hash, body_bytes, pepper_version)
-        self._noted = noted
+        self._noted, self._hidden = noted, hidden
 
     def draft(self, status: int, event_id: str | None = None) -> AuditDraft:
         """The row, with how the call ended."""
@@ -201,8 +203,17 @@ class Entry:
             request_id=self._request_id,
             elapsed_ms=(time.perf_counter_ns() - asked.started_ns) // 1_000_000 if asked.started_ns else 0,
             gdpr=int(capability.startswith("forget.gdpr")),
-            detail=canonical(self._noted).decode() if self._noted else None,
+            detail=canonical(self._detail()).decode() if self._noted else None,
         )
+
+    def _detail(self) -> dict[str, Any]:
+        """What was noted, without names: the chain outlasts the memory of whoever they are of."""
+        return {name: [self._without_names(each) for each in values] for name, values in self._noted.items()}
+
+    def _without_names(self, noted: Any) -> Any:  # Any: JSON
+        if isinstance(noted, str):
+            return self._hidden(noted.encode())
+        return {key: self._hidden(value.encode()) if key == "path" else value for key, value in noted.items()}
 
 
 def _jti(principal: Principal) -> str | None:
@@ -257,6 +268,7 @@ class AuditLog:
             witness=witness,
             capability=str(operation.capability),
             noted=noted,
+            hidden=pepper.hash,
         )
 
     def watch(self, entry: Entry, operation: Operation[Any], run: Callable[[], Answer]) -> Answer:

@@ -19,15 +19,18 @@ from lamina import limits
 from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, Rate
 from lamina.errors import Invalid
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.erasure_rules import LegalHold
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.vocabularies import VocabularyName
-from lamina.kernel.wire import Request
+from lamina.kernel.wire import Request, ScopePath
 
 __all__ = [
     "CATALOGUE",
     "CompiledDocument",
     "DefaultValue",
     "DeploymentDocument",
+    "HoldDocument",
     "PolicyDocument",
     "PolicyTier",
     "TenantDocument",
@@ -44,6 +47,7 @@ DefaultValue = bool | int | float | str
 _COOLDOWN_MAX_US: Final = duration_us("P1D")
 _ACTOR = re.compile(r"[a-z][a-z0-9_]{0,31}:[A-Za-z0-9_\-.@+]{1,200}")
 _TYPE = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_HOLD: Final = r"^[A-Za-z0-9][A-Za-z0-9_\-.:#/]*$"
 
 
 class PolicyTier(StrEnum):
@@ -136,6 +140,11 @@ def _per_hour(value: object) -> bool:
     return whole and 1 <= cast("int", value) <= limits.REVISIONS_PER_HOUR_MAX
 
 
+def _events(value: object) -> bool:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and 0 <= cast("int", value) <= limits.ERASURE_DRIFT_MAX
+
+
 def _rate(value: object) -> bool:
     try:
         return isinstance(value, str) and Rate.parse(value) is not None
@@ -152,6 +161,8 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "tenant.confidence_floor": (_share, "a number from 0 to 1"),
     "beliefs.cooldown": (_cooldown, "an ISO 8601 duration of at most a day"),
     "beliefs.max_revisions_per_hour": (_per_hour, f"a whole number from 1 to {limits.REVISIONS_PER_HOUR_MAX}"),
+    "beliefs.confidence_after_full_redaction_factor": (_share, "a number from 0 to 1"),
+    "erasure.drift_threshold": (_events, f"a whole number from 0 to {limits.ERASURE_DRIFT_MAX}"),
     "forget.cascade.default": (lambda value: value in ("derived_only", "redact_events"), "derived_only or redact_events"),
     "audit.retention": (_duration, "an ISO 8601 duration"),
     "audit.store_body_bytes": (_flag, "true or false"),
@@ -164,6 +175,8 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
 _BELIEFS: Final = frozenset({"tenant.confidence_floor", "beliefs.cooldown", "beliefs.max_revisions_per_hour"})
 _NUMBERS: Final = {
     "tenant.confidence_floor": {"type": "number", "minimum": 0, "maximum": 1},
+    "beliefs.confidence_after_full_redaction_factor": {"type": "number", "minimum": 0, "maximum": 1},
+    "erasure.drift_threshold": {"type": "integer", "minimum": 0, "maximum": limits.ERASURE_DRIFT_MAX},
     "beliefs.max_revisions_per_hour": {
         "type": "integer",
         "minimum": 1,
@@ -222,10 +235,20 @@ class PolicyDocument(Request):
         return False
 
 
+class HoldDocument(Request):
+    """A scope that no erasure touches, with all below it, under the tenant's own name for the reason."""
+
+    id: Annotated[str, Field(pattern=_HOLD, max_length=limits.LEGAL_HOLD_ID_LENGTH_MAX)]
+    scope: ScopePath
+
+
 class TenantDocument(PolicyDocument):
-    """What a tenant says; ``administrators`` are the actors that may change it."""
+    """What a tenant says; ``administrators`` are the actors that may change it, ``legal_holds`` what no erasure touches."""
 
     administrators: Actors | None = None
+    legal_holds: Annotated[list[HoldDocument], Field(max_length=limits.LEGAL_HOLDS_MAX)] = Field(
+        default_factory=list
+    )
 
 
 class DeploymentDocument(PolicyDocument):
@@ -251,6 +274,7 @@ class CompiledDocument:
     tenant_decides: frozenset[Capability] = frozenset()
     operators_only: frozenset[Capability] = frozenset()
     administrators: frozenset[str] = frozenset()
+    legal_holds: tuple[LegalHold, ...] = ()
     scope_types: frozenset[str] | None = None
     defaults: Mapping[str, DefaultValue] | None = None
 
@@ -298,6 +322,9 @@ def compiled(document: PolicyDocument) -> CompiledDocument:
         tenant_decides=_resolved(deployment.tenant_decides) - denies if deployment else frozenset(),
         operators_only=_resolved(deployment.operators_only) if deployment else frozenset(),
         administrators=frozenset(tenant.administrators or ()) if tenant else frozenset(),
+        legal_holds=tuple(LegalHold(hold.id, Scope(hold.scope)) for hold in tenant.legal_holds)
+        if tenant
+        else (),
         scope_types=None if document.allowed_scope_types is None else frozenset(document.allowed_scope_types),
         defaults=dict(document.defaults),
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from lamina.access import requests
 from lamina.access.administering import Administering
-from lamina.access.registering import Registering, registering_grants
+from lamina.access.registering import EraseScope, Registering, registering_grants
 from lamina.access.tiers import TieredPolicy
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Tier
@@ -18,12 +18,12 @@ __all__ = ["access_operations"]
 
 
 def access_operations(
-    policy: TieredPolicy, registry: Registry, definitions: Definitions
+    policy: TieredPolicy, registry: Registry, definitions: Definitions, erase: EraseScope
 ) -> list[Operation[Any]]:
     """The operations that say who may do what."""
     return [
         *_policy_operations(Administering(policy, registry, definitions)),
-        *_scope_operations(Registering(policy, registry, definitions)),
+        *_scope_operations(Registering(policy, registry, definitions, erase)),
     ]
 
 
@@ -117,8 +117,9 @@ def _scope_operations(registering: Registering) -> list[Operation[Any]]:
             tier=Tier.STABLE,
             grants=_removal_grants,
             handler=registering.remove,
-            summary="Drop a scope's registration and policy.",
-            fails=("NOT_FOUND", "ERASURE_NOT_OFFERED"),
+            summary="Drop a scope's registration and policy, and its records where that is asked.",
+            answers=(200, 202),
+            fails=("NOT_FOUND", "ERASURE_RUNNING"),
         ),
         Operation(
             name="scopes_prune",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lamina import limits
 from lamina.access.activating import activation_at, require_registered
 from lamina.access.membership import CREATE_CAPABILITIES, owners_of
@@ -22,7 +24,7 @@ from lamina.access.requests import (
     ScopeRemoval,
 )
 from lamina.access.tiers import Snapshot, TieredPolicy
-from lamina.errors import Invalid, NotFound, Unsupported
+from lamina.errors import Invalid, NotFound
 from lamina.kernel.canonical import digest
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
@@ -33,7 +35,10 @@ from lamina.kernel.wire import decode_cursor, encode_cursor
 from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.registry import Registry, ScopeState
 
-__all__ = ["Registering", "registering_grants"]
+__all__ = ["EraseScope", "Registering", "registering_grants"]
+
+EraseScope = Callable[[Scope, Call], str]
+"""Begins the erasure of a scope with its registration and policy; its id."""
 
 
 def registering_grants(request: RegisterScope, principal: Principal) -> list[Grant]:
@@ -48,9 +53,12 @@ def registering_grants(request: RegisterScope, principal: Principal) -> list[Gra
 
 
 class Registering:
-    """Handlers of ``/v1/scopes``."""
+    """Handlers of ``/v1/scopes``. ``erase`` begins the erasure of a scope, which takes registration and policy with it."""
 
-    def __init__(self, policy: TieredPolicy, registry: Registry, definitions: Definitions) -> None:
+    def __init__(
+        self, policy: TieredPolicy, registry: Registry, definitions: Definitions, erase: EraseScope
+    ) -> None:
+        self._erase = erase
         self._policy = policy
         self._registry = registry
         self._definitions = definitions
@@ -141,15 +149,13 @@ class Registering:
         return Answer(ScopeOrPage(_record(self._state(tenant_id, path))))
 
     def remove(self, request: ScopeRemoval, call: Call) -> Answer:
-        """Drop a scope's registration and policy. Its records stay, and belong to whatever governs the path then."""
-        if request.records == "forget":
-            raise Unsupported(
-                "ERASURE_NOT_OFFERED",
-                "this server does not erase the records of a scope yet",
-                hint="records=keep drops the registration and leaves the records",
-            )
+        """Drop a scope's registration and policy. Its records stay, and belong to whatever governs the path then; or all of them are
+        erased first, behind the answer."""
         path, tenant_id = Scope(request.path), call.principal.tenant_id
         self._state(tenant_id, path)
+        if request.records == "forget":
+            erasure_id = self._erase(path, call)
+            return Answer(DeletedScope(path=path, records="forget", erasure_id=erasure_id), accepted=True)
         places = (f"policy {path}", f"registration {path}")
         self._registry.delete(tenant_id, path, [activation_at(place, None, call) for place in places])
         place = self._policy.current().place(tenant_id, path, anew=True)

@@ -273,10 +273,11 @@ class ScopeOrPage(RootModel[ScopeRecord | ScopePage]):
 
 
 class DeletedScope(Result):
-    """What was dropped."""
+    """What was dropped, or is once the erasure ``erasure_id`` is completed."""
 
     path: str
-    records: Literal["keep"]
+    records: Literal["keep", "forget"]
+    erasure_id: str | None = None
 
 
 class IdleRecords(Result):

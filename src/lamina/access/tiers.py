@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, TypeVar
 
 from lamina import limits
@@ -25,10 +24,13 @@ from lamina.access.documents import (
 from lamina.access.membership import Place, Role, crosses_tenants, needed_role, place_of, written_names
 from lamina.access.policy import Decision
 from lamina.access.presets import Preset
-from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, AuditRules, Rate, RateRules
+from lamina.access.rules import AuditRules, RateRules
+from lamina.access.tenant_tiers import TenantTiers
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
+from lamina.store.ports.erasures import ErasedPlace, Erasures
 from lamina.store.ports.registry import PolicyRow, Registry
 
 __all__ = ["Snapshot", "TieredPolicy", "TokenAllows"]
@@ -38,9 +40,10 @@ TokenAllows = Callable[[Principal, Grant], bool]
 
 T = TypeVar("T")
 _SILENT: Final = CompiledDocument()
-_RATES: Final = ("read", "write", "importer")
-_IMPORTER_FACTOR: Final = 10
 _RECENT_S: Final = 0.1
+_ERASES: Final = frozenset({Capability.FORGET_GDPR, Capability.FORGET_GDPR_CROSS_WORKSPACE})
+_SHOWS_MEMORY: Final = ("scope.read.", "understanding.read", "export.", "blob.read")
+"""Capabilities of which nothing is left on a memory that is being erased."""
 _READS_ACROSS: Final = frozenset(
     {Capability.SCOPE_READ_LOCAL, Capability.SCOPE_READ_HOLISTIC, Capability.SCOPE_READ_DESCEND}
 )
@@ -60,12 +63,14 @@ class TieredPolicy:
         *,
         operators: Collection[str] = (),
         token_allows: TokenAllows = _any_token,
+        erasures: Erasures | None = None,
     ) -> None:
-        """``operators`` are ``tenant/type:id``; see docs/reference/policy.md."""
+        """``operators`` are ``tenant/type:id``; see docs/reference/policy.md. What is being erased is hidden where ``erasures`` say so."""
         self._preset = preset
         self._registry = registry
         self._operators = frozenset(operators)
         self._token_allows = token_allows
+        self._erasures = erasures
         self._newest = self._snapshot(-1)
         self._read_at = -math.inf
 
@@ -93,17 +98,13 @@ class TieredPolicy:
         return self._newest if time.monotonic() - self._read_at < _RECENT_S else self.current()
 
     def _snapshot(self, version: int) -> Snapshot:
-        return Snapshot(version, self._preset, self._registry, self._operators, self._token_allows)
+        return Snapshot(
+            version, self._preset, self._registry, self._operators, self._token_allows, self._erasures
+        )
 
-
-@dataclass(frozen=True, slots=True)
-class _Tenant:
-    """The upper two tiers for one tenant: who denies what, and what else they say."""
-
-    denied_by: Mapping[Capability, PolicyTier]
-    document: CompiledDocument
-    stored: CompiledDocument
-    """What was put for the deployment, beside its preset."""
+    def erasure_rules(self, tenant_id: str) -> ErasureRules:
+        """What is laid down for a tenant's erasures, now."""
+        return self.current().erasure_rules(tenant_id)
 
 
 class Snapshot:
@@ -116,13 +117,16 @@ class Snapshot:
         registry: Registry,
         operators: frozenset[str],
         token_allows: TokenAllows,
+        erasures: Erasures | None = None,
     ) -> None:
         self.version = version
         self.preset = preset
         self._registry = registry
         self._operators = operators
         self._token_allows = token_allows
-        self._tenants: dict[str, _Tenant] = {}
+        self._erasures = erasures
+        self._tenants: dict[str, TenantTiers] = {}
+        self._erased: dict[str, list[ErasedPlace]] = {}
         self._actors: dict[tuple[str, str], CompiledDocument] = {}
         self._rates: dict[tuple[str, str], RateRules] = {}
         self._audits: dict[str, AuditRules] = {}
@@ -138,9 +142,26 @@ class Snapshot:
         refusal = self._narrowed(principal, grant)
         if refusal is None and grant.scope is not None:
             refusal = self._outside(principal, grant, grant.scope)
+        if refusal is None and grant.scope is not None:
+            refusal = self._hidden(principal, grant, grant.scope)
         return refusal or Decision(
             grant, allowed=True, tier=self._speaking(principal, grant.scope), preset=self.preset.name
         )
+
+    def _hidden(self, principal: Principal, grant: Grant, scope: Scope) -> Decision | None:
+        """What nobody reads any more: a memory that is being erased. Writes are refused by the store, in their own transaction."""
+        if not grant.capability.startswith(_SHOWS_MEMORY):
+            return None
+        if not any(place.hides(scope) for place in self._places_erased(principal.tenant_id)):
+            return None
+        return self._denied(grant, "scope", "it is being erased: nothing of it is shown any more")
+
+    def _places_erased(self, tenant_id: str) -> list[ErasedPlace]:
+        known = self._erased.get(tenant_id)
+        if known is None:
+            places = [] if self._erasures is None else self._erasures.places(tenant_id)
+            known = _kept(self._erased, tenant_id, places)
+        return known
 
     def _narrowed(self, principal: Principal, grant: Grant) -> Decision | None:
         """What the four tiers and the token deny, whoever belongs to the scope."""
@@ -175,7 +196,7 @@ class Snapshot:
                 return across
         if needed_role(capability) is Role.NONE:
             return None
-        administers = capability is Capability.POLICY_ADMINISTER_SCOPE
+        administers = capability is Capability.POLICY_ADMINISTER_SCOPE or capability in _ERASES
         place = self.place(principal.tenant_id, scope, anew=administers)
         if administers and self.overrules_owners(principal):
             return None
@@ -338,59 +359,27 @@ class Snapshot:
 
     def default(self, tenant_id: str, name: str) -> DefaultValue | None:
         """A default, as the tenant has it, or else the deployment."""
-        tenant = self._tenant(tenant_id)
-        said = (each.default(name) for each in (tenant.document, tenant.stored, self.preset.rules))
-        return next((value for value in said if value is not None), None)
+        return self._tenant(tenant_id).default(name)
 
     def rate_rules(self, tenant_id: str, actor: str) -> RateRules:
-        """Mirrors ``Rules.rate_rules``.
-
-        A tenant's rate takes the place of the preset's. What was put for the deployment beside its preset, and for
-        the actor, only lowers it. Importers have ten times the write rate unless told (seed 002, 18.2 item 6).
-        """
+        """Mirrors ``Rules.rate_rules``."""
         key = (tenant_id, actor)
         known = self._rates.get(key)
         if known is None:
-            known = _kept(self._rates, key, self._rate_rules(tenant_id, actor))
+            own = self._actor(tenant_id, actor) if tenant_id else _SILENT
+            known = _kept(self._rates, key, self._tenant(tenant_id).rate_rules(own))
         return known
-
-    def _rate_rules(self, tenant_id: str, actor: str) -> RateRules:
-        tenant = self._tenant(tenant_id)
-        own = self._actor(tenant_id, actor) if tenant_id else _SILENT
-        said = {name: tenant.document.rate(name) or self.preset.rules.rate(name) for name in _RATES}
-        write = _least(said["write"], tenant.stored.rate("write"))
-        if said["importer"] is None and write is not None:
-            said["importer"] = write.times(_IMPORTER_FACTOR)
-        return RateRules(
-            **{name: _least(rate, tenant.stored.rate(name), own.rate(name)) for name, rate in said.items()}
-        )
 
     def audit_rules(self, tenant_id: str) -> AuditRules:
         """Mirrors ``Rules.audit_rules``. A tenant chooses its retention within the contract's bounds."""
         known = self._audits.get(tenant_id)
         if known is None:
-            known = _kept(self._audits, tenant_id, self._audit_rules(tenant_id))
+            known = _kept(self._audits, tenant_id, self._tenant(tenant_id).audit_rules())
         return known
 
-    def _audit_rules(self, tenant_id: str) -> AuditRules:
-        tenant, preset, plain = self._tenant(tenant_id), self.preset.rules, AuditRules()
-        above = tenant.stored.length_us("audit.retention") or preset.length_us("audit.retention")
-        own = tenant.document.length_us("audit.retention")
-        if own is not None:
-            own = min(max(own, RETENTION_MIN_US), RETENTION_MAX_US)
-        rotation = "audit.pepper_rotation_period"
-        buffer = "audit.pepper_retention_buffer"
-        said = [each.default("audit.store_body_bytes") for each in (preset, tenant.stored, tenant.document)]
-        return AuditRules(
-            retention_us=own or above or plain.retention_us,
-            pepper_rotation_us=tenant.stored.length_us(rotation)
-            or preset.length_us(rotation)
-            or plain.pepper_rotation_us,
-            pepper_buffer_us=tenant.stored.length_us(buffer)
-            or preset.length_us(buffer)
-            or plain.pepper_buffer_us,
-            store_body_bytes=False not in said,
-        )
+    def erasure_rules(self, tenant_id: str) -> ErasureRules:
+        """What is laid down for a tenant's erasures."""
+        return self._tenant(tenant_id).erasure_rules()
 
     def scope_types(self, tenant_id: str) -> frozenset[str]:
         """The scope types of the operator's and the tenant's own that may be registered."""
@@ -409,7 +398,7 @@ class Snapshot:
             _kept(self._places, key, known)
         return known
 
-    def _tenant(self, tenant_id: str) -> _Tenant:
+    def _tenant(self, tenant_id: str) -> TenantTiers:
         known = self._tenants.get(tenant_id)
         if known is None:
             rules = self.preset.rules
@@ -419,7 +408,7 @@ class Snapshot:
             denied_by |= dict.fromkeys(stored.denies, PolicyTier.DEPLOYMENT)
             for capability in (rules.tenant_decides - own.allows - rules.allows) | own.denies:
                 denied_by.setdefault(capability, PolicyTier.TENANT)
-            known = _kept(self._tenants, tenant_id, _Tenant(denied_by, own, stored))
+            known = _kept(self._tenants, tenant_id, TenantTiers(denied_by, own, stored, rules))
         return known
 
     def _denied_at(self, tenant_id: str, scope: Scope) -> frozenset[Capability]:
@@ -449,11 +438,6 @@ class Snapshot:
 def _compiled(row: PolicyRow) -> CompiledDocument:
     kind = TenantDocument if row.tier == PolicyTier.TENANT else PolicyDocument
     return compiled(kind.model_validate(dict(row.document)))
-
-
-def _least(*rates: Rate | None) -> Rate | None:
-    """The slowest of the limits that there are."""
-    return min((rate for rate in rates if rate is not None), default=None)
 
 
 K = TypeVar("K")

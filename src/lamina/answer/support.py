@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from lamina import limits
+from lamina.language.denials import NEGATIONS, denies
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse
 
@@ -23,10 +24,6 @@ BORNE_OUT_FROM: Final = 0.5
 any line of Maya's."""
 
 _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
-_NEGATION: Final = frozenset(
-    analyse("not no never nor none nobody nothing neither without cannot can't don't doesn't didn't isn't wasn't "
-    "aren't weren't hasn't haven't hadn't won't wouldn't shouldn't couldn't")
-)  # fmt: skip
 _MARK = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\w*\d\w*)")
 _READ_MAX: Final = 40
 
@@ -51,7 +48,7 @@ def support_of(sentence: str, lines: Sequence[str]) -> float:
     lines say or says what they deny. A word with a capital counts as a name also at the beginning, where nobody can tell.
     """
     said = terms_with_dates(sentence)
-    wanted = set(said) - _NEGATION - STOP_TERMS
+    wanted = set(said) - NEGATIONS - STOP_TERMS
     if not wanted or not lines:
         return 0.0
     there = set().union(*(terms_with_dates(line) for line in lines))
@@ -59,7 +56,7 @@ def support_of(sentence: str, lines: Sequence[str]) -> float:
     rest = wanted - marks
     if marks - there or (rest and len(rest & there) < BORNE_OUT_FROM * len(rest)):
         return 0.0
-    if _denies(said) != _denies(_nearest(wanted, lines)):
+    if denies(said) != denies(_nearest(wanted, lines)):
         return 0.0
     return round(len(wanted & there) / len(wanted), 2)
 
@@ -75,10 +72,6 @@ def _nearest(wanted: Collection[str], lines: Iterable[str]) -> list[str]:
             if shared > most:
                 best, most = terms, shared
     return best
-
-
-def _denies(terms: Collection[str]) -> bool:
-    return not _NEGATION.isdisjoint(terms)
 
 
 @lru_cache(maxsize=limits.LINES_KEPT_MAX)

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import backups, claims, clients, coordination, core, peers, relay, session
+from lamina.catalogue import (
+    backups,
+    claims,
+    clients,
+    coordination,
+    core,
+    erasures,
+    peers,
+    receipts,
+    relay,
+    session,
+)
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
@@ -19,6 +30,8 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **backups.CODES,
     **claims.CODES,
     **clients.CODES,
+    **erasures.CODES,
+    **receipts.CODES,
     **relay.CODES,
     **peers.CODES,
     **coordination.CODES,

@@ -34,12 +34,6 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "A call of another memory's API, or a part of one, that this server does not answer. "
         "The guide to moving from that memory says what stands in its place.",
     ),
-    "ERASURE_NOT_OFFERED": ErrorCode(
-        "Unsupported",
-        REQUESTS,
-        "`records=forget` asks to erase what a scope holds, which this server does not do yet. "
-        "`records=keep` drops the registration alone.",
-    ),
     "EXPERIMENTAL_DISABLED": ErrorCode(
         "Unsupported",
         REQUESTS,
@@ -67,6 +61,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         REQUESTS,
         "Not an ISO 8601 duration such as `P30D`.",
+    ),
+    "EMPTY_SELECTOR_WITHOUT_CONFIRMATION": ErrorCode(
+        "Invalid",
+        REQUESTS,
+        "`POST /v1/forget` names nothing that is to be forgotten, which means everything that the layers hold in the scope. "
+        "Nothing was forgotten.",
+        hint="name what is to be forgotten in `selector`, or send `confirm_all: true`",
     ),
     "INVALID_ENVELOPE": ErrorCode(
         "Invalid",
@@ -319,8 +320,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "RESOURCE_DELETED": ErrorCode(
         "Gone",
         STATE,
-        "The record was deleted: a belief fell below the floor (`audit_id`) or was merged into another (`merged_into`), or what the record "
-        "rested on was cancelled. `as_of` reads it as it was held before.",
+        "The record was forgotten (`cascade`), or a belief fell below the floor (`audit_id`) or was merged into another (`merged_into`), or what the record "
+        "rested on was cancelled. What was forgotten is gone; anything else `as_of` reads as it was held before.",
     ),
     "SCOPE_REGISTRATION_EXISTS": ErrorCode(
         "Conflict",

@@ -20,6 +20,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Malformed",
         REQUESTS,
         "A peer cannot be registered so, or cannot be asked: its URL is not one of the web, its key is missing, or the reason of a transition is.",
+        hint="the message names the field",
     ),
     "PEER_NOT_FOUND": ErrorCode(
         "NotFound",
@@ -42,14 +43,15 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "PEER_ADDRESS_DENIED": ErrorCode(
         "Forbidden",
         CALLERS,
-        "The peer's server may not be asked from here: its host is neither this machine nor one that `LAMINA_RELAY_PEER_HOSTS` names, or its name "
-        "leads to an address of a private network that the setting does not name.",
-        hint="an operator names the host, and for a private network the network too, in LAMINA_RELAY_PEER_HOSTS",
+        "The peer's server may not be asked from here: its host is not among those that an operator named, or its name leads into a network that is not.",
+        hint="an operator names host or network in LAMINA_RELAY_PEER_HOSTS",
     ),
     "PEER_UNREACHABLE": ErrorCode(
         "Unavailable",
         SERVER,
         "The peer's server could not be asked for its manifest, or what it answered is none. The message says which. Redirects are not followed.",
+        status=502,
+        hint="try again later, or register where it is now",
     ),
     "TOKEN_NOT_FOUND": ErrorCode(
         "NotFound",

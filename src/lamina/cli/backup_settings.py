@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from lamina.access.security.sealing import KeySeal, lost_keys
 from lamina.cli.local_socket import lock_of
 from lamina.errors import Invalid
 from lamina.kernel.time import SystemClock
@@ -17,9 +18,10 @@ from lamina.settings import Settings
 from lamina.store.backups.folder import BackupFolder
 from lamina.store.backups.manifest import ISSUERS, PRESET, BackupManifest
 from lamina.store.backups.sealing import KeyFile, Passphrase, Secret
-from lamina.store.opening import Backup, BackupRequest, RestoredFolder, back_up, restore, verify
+from lamina.store.opening import Backup, BackupRequest, RestoredFolder, back_up, open_store, restore, verify
+from lamina.store.ports.signing_keys import SealedKey
 
-__all__ = ["backup_request", "folder_of", "run_backup", "run_restore_backup", "run_verify"]
+__all__ = ["backup_request", "folder_of", "run_backup", "run_lost_keys", "run_restore_backup", "run_verify"]
 
 _NICENESS = 5  # calls come before their backup on a busy machine
 
@@ -51,6 +53,15 @@ def run_restore_backup(settings: Settings, path: Path) -> RestoredFolder:
         return restore(settings.data, path, lambda kind: _secret_to_read(settings, kind), lock_of=lock_of)
     finally:
         log.setLevel(level)
+
+
+def run_lost_keys(settings: Settings) -> list[SealedKey]:
+    """The signing keys of a data folder that its key file does not open."""
+    store = open_store(settings)
+    try:
+        return lost_keys(KeySeal(settings.relay_keys, os.urandom), store.signing_keys.with_secrets())
+    finally:
+        store.close()
 
 
 def folder_of(settings: Settings) -> BackupFolder:

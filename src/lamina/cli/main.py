@@ -18,11 +18,14 @@ from lamina.cli.backup import add_backup_commands
 from lamina.cli.capsule import capsule_commands
 from lamina.cli.definitions import phrase_commands, vocabulary_commands
 from lamina.cli.entities import add_entity_commands
+from lamina.cli.erasure import erasure_commands
+from lamina.cli.forget import add_erasure_commands, add_forget_command
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.hook import hook
 from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import DEFAULT_URL, AsJson, Data, chosen_settings, setting_default
+from lamina.cli.reread_command import reread
 from lamina.cli.tokens import token_commands
 from lamina.settings import PRESETS
 
@@ -39,6 +42,7 @@ app = typer.Typer(
 
 app.add_typer(audit_commands, name="audit")
 app.add_typer(capsule_commands, name="capsule")
+app.add_typer(erasure_commands, name="erasure")
 app.add_typer(mcp_commands, name="mcp")
 app.add_typer(phrase_commands, name="phrase")
 app.add_typer(token_commands, name="token")
@@ -154,6 +158,7 @@ def replay(data: Data = None) -> None:
         raise typer.Exit(6)
 
 
+app.command()(reread)
 add_backup_commands(app)
 
 
@@ -183,6 +188,8 @@ def doctor(
 app.command()(hook)
 add_memory_commands(app)
 add_entity_commands(app)
+add_forget_command(app)
+add_erasure_commands(erasure_commands)
 
 
 def main() -> None:

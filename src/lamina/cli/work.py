@@ -19,7 +19,7 @@ from lamina.observe.rounds import Failures
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
 from lamina.store.opening import alone, make_folder, open_store, require_store
-from lamina.worker_app import build_drain, build_inquirer, build_upgrader, build_worker
+from lamina.worker_app import build_drain, build_eraser, build_inquirer, build_upgrader, build_worker
 
 __all__ = ["run_retry", "run_worker", "work_beside"]
 
@@ -48,13 +48,17 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         store.jobs.take_over(SystemClock().now())
         store.sessions.take_over()
         store.inquiries.take_over()
+        store.erasures.take_over()
         store.upkeep.note_failing({})
         failures = Failures(store.upkeep.note_failing)
 
         def told() -> bool:
             return stop.is_set() or parent not in (None, os.getppid())
 
-        behind = [("lamina-drain", build_drain(settings, store, held, failures).run)]
+        behind = [
+            ("lamina-drain", build_drain(settings, store, held, failures).run),
+            ("lamina-eraser", build_eraser(store, failures).run),
+        ]
         if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
             behind += [
                 (f"lamina-inquirer-{number}", inquirer.run)

@@ -16,6 +16,7 @@ from lamina import limits
 from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.async_definitions import AsyncPhrases, AsyncVocabularies
+from lamina.client.async_erasing import AsyncErasureCalls
 from lamina.client.async_layers import (
     AsyncBeliefs,
     AsyncEntities,
@@ -91,6 +92,7 @@ class AsyncClient:
         self.understanding = AsyncUnderstanding(identity, self._send)
         self.vocabularies = AsyncVocabularies(self._send)
         self.phrases = AsyncPhrases(self._send)
+        self.erasures = AsyncErasureCalls(self._send)
         self.entities = AsyncEntities(identity, self._send)
 
     async def __aenter__(self) -> Self:

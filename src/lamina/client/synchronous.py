@@ -16,6 +16,7 @@ from lamina.client import layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.capsules import capsule_ask
 from lamina.client.definitions import Phrases, Vocabularies
+from lamina.client.erasing import ErasureCalls
 from lamina.client.identity import Identity
 from lamina.client.layers import Beliefs, Entities, Episodes, Events, Facts, Understanding
 from lamina.client.options import (
@@ -91,6 +92,7 @@ class Client:
         self.understanding = Understanding(identity, self._send)
         self.vocabularies = Vocabularies(self._send)
         self.phrases = Phrases(self._send)
+        self.erasures = ErasureCalls(self._send)
         self.entities = Entities(identity, self._send)
 
     def __enter__(self) -> Self:

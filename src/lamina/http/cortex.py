@@ -16,8 +16,10 @@ def cortex_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
     """Every row whose operation is among those given; an operation without a row is a bug."""
     by_name = {operation.name: operation for operation in operations}
     rows = _capture_rows(by_name) + _recall_rows(by_name) + _layer_rows(by_name) + _lifecycle_rows(by_name)
+    rows += _forget_rows(by_name)
     rows += _phrase_rows(by_name) + _vocabulary_rows(by_name)
     rows += _policy_rows(by_name) + _scope_rows(by_name)
+    rows += _erasure_rows(by_name)
     rows += _audit_rows(by_name) + _admin_rows(by_name)
     rows += _auth_rows(by_name)
     left = set(by_name) - {row.operation.name for row in rows}
@@ -74,6 +76,10 @@ def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
     ]
 
 
+def _forget_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [Route("POST", "/v1/forget", by_name["forget"])]
+
+
 def _lifecycle_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
     events = frozenset({"events"})
     return [
@@ -105,6 +111,18 @@ def _vocabulary_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/vocabularies", by_name["vocabularies"]),
         Route("GET", "/v1/vocabularies/{name}", by_name["vocabulary"]),
         Route("PUT", "/v1/vocabularies/{name}", by_name["vocabulary_put"]),
+    ]
+
+
+def _erasure_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
+    return [
+        Route("POST", "/v1/erasures/preview", by_name["erasure_preview"]),
+        Route("GET", "/v1/erasures/preview/{preview_id}/manifest", by_name["erasure_preview_manifest"]),
+        Route("POST", "/v1/erasures", by_name["erasure_start"]),
+        Route("GET", "/v1/erasures", by_name["erasures"]),
+        Route("GET", "/v1/erasures/{erasure_id}", by_name["erasure"]),
+        Route("GET", "/v1/erasures/{erasure_id}/manifest", by_name["erasure_manifest"]),
+        Route("POST", "/v1/erasures/{erasure_id}/cancel", by_name["erasure_cancel"]),
     ]
 
 

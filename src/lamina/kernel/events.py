@@ -20,7 +20,11 @@ __all__ = [
     "CANCELLATION",
     "DEFINITION",
     "DEPRECATION",
+    "ENTRIES",
+    "ERASURE",
     "IDENTITY",
+    "READING",
+    "REDACTED",
     "SYNTHESIS",
     "Context",
     "Directives",
@@ -31,6 +35,7 @@ __all__ = [
     "Modality",
     "Origin",
     "Party",
+    "ReadAnew",
     "Stage",
     "Trust",
     "role_of",
@@ -105,7 +110,23 @@ SYNTHESIS: Final = "synthesis"
 """The channel and the modality of the entry that asks for understanding to be made anew at its place in the log."""
 IDENTITY: Final = "identity"
 """The channel and the modality of the entry that says that two entities are one, or that one is two."""
-_ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY})
+READING: Final = "reading"
+"""The channel and the modality of the entry at which what a language model read in a turn takes the place of what was read before."""
+ERASURE: Final = "erasure"
+"""The channel and the modality of the entry by which a scope keeps what it holds of events that are erased (decision 0043)."""
+REDACTED: Final = "redacted"
+"""The kind of content that stands in the place of what was erased, and the beginning of the name in the place of an actor's."""
+ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING, ERASURE})
+"""The channels of entries that nobody told."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnew:
+    """That a turn is read by a recorded answer from an entry of the log on: ``input_hash`` names the answer, of a ``task``."""
+
+    event_id: str
+    task: str
+    input_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +220,8 @@ class Event(EventDraft):
     ``position`` counts per tenant from 1, in the order of appending; ``recorded_at`` rises strictly with it.
     ``cancelled_after`` is the last stage that had been done when derivation was cancelled; such an event is
     out of recall and lists. ``zone_offset`` is what derivation found of the speaker's clock, where the time was sent without an
-    offset and their zone was known.
+    offset and their zone was known. ``redacted_by`` is the erasure or the call that took the words of an event whose place stays;
+    with ``bears_out`` it had not been cancelled before, and what was derived from it counts on.
     """
 
     id: str
@@ -207,6 +229,8 @@ class Event(EventDraft):
     recorded_at: Instant
     cancelled_after: Stage | None = None
     zone_offset: Offset | None = None
+    redacted_by: str | None = None
+    bears_out: bool = False
 
     @property
     def offset(self) -> Offset | None:
@@ -240,14 +264,28 @@ class Event(EventDraft):
         return str(self.content["vocabulary"]), tuple(self.content["predicates"])
 
     @property
+    def reads(self) -> ReadAnew | None:
+        """The turn that is read by a model's answer from this entry on, None for any other event."""
+        if self.origin.channel != READING:
+            return None
+        return ReadAnew(
+            str(self.content["event_id"]), str(self.content["task"]), str(self.content["input_hash"])
+        )
+
+    @property
     def is_entry(self) -> bool:
         """Whether this is an entry that nobody told: a decision about what was told, with a place among it. It is excluded, always."""
-        return self.origin.channel in _ENTRIES
+        return self.origin.channel in ENTRIES
 
     @property
     def excluded(self) -> bool:
         """Whether recall and lists pass the event over."""
         return self.cancelled_after is not None
+
+    @property
+    def counts(self) -> bool:
+        """Whether what rests on the event is held: it was not cancelled."""
+        return self.bears_out or not self.excluded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,4 +352,4 @@ def _collect_words(value: Any, parts: list[str], depth: int) -> None:
             _collect_words(item, parts, depth + 1)
 
 
-_ENVELOPE_KEYS = frozenset({"kind", "role", "media", "datatype", "type"})
+_ENVELOPE_KEYS = frozenset({"kind", "role", "media", "datatype", "type", "original_kind"})

@@ -349,6 +349,8 @@ class Belief(Claim):
     contradicts: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     revised_at: tuple[Instant, ...] = ()
+    demoted_by: float | None = None
+    """By what its confidence was multiplied when the last of the words behind it were erased."""
     calibrated_by: Calibration | None = None
     """Set for a reader, never stored: the curve by which the figures are shown."""
 

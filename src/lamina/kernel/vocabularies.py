@@ -118,6 +118,11 @@ class ActiveTerms:
                 for said, confidence in term.synonyms.items():
                     known.setdefault(predicate_key(said), TermMatch(vocabulary.name, term, confidence))
 
+    @property
+    def predicates(self) -> list[str]:
+        """The predicates of their own names, in order."""
+        return sorted({match.term.id for match in self._terms["predicate"].values()})
+
     def of_predicate(self, predicate: str) -> TermMatch | None:
         """The term that a predicate means; None for one that stays free text."""
         return self._terms["predicate"].get(predicate_key(predicate))

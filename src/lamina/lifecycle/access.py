@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from lamina.errors import NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import LifecycleRow
+from lamina.kernel.ids import Prefix
 from lamina.kernel.operations import Grant, Permits
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.lifecycle import Lifecycle, LifecycleQuery
 from lamina.types.lifecycle import LifecycleFilters
 
-__all__ = ["may_follow", "query_of", "row_after", "subscribe_grant", "visible"]
+__all__ = ["RowKind", "kind_of", "may_follow", "query_of", "row_after", "subscribe_grant", "visible"]
+
+_ERASURE = f"{Prefix.ERASURE.value}_"
 
 
 def subscribe_grant(scope: str | None) -> Grant:
@@ -32,16 +35,27 @@ def query_of(filters: LifecycleFilters, tenant_id: str) -> LifecycleQuery:
 
 
 def visible(rows: Sequence[LifecycleRow], permits: Permits) -> list[LifecycleRow]:
-    """The rows of scopes that the caller may follow and read; each scope is decided once per call."""
-    allowed = {scope: may_follow(scope, permits) for scope in {row.scope for row in rows}}
-    return [row for row in rows if allowed[row.scope]]
+    """The rows that the caller may follow and read; each kind of a scope is decided once per call."""
+    allowed = {kind: may_follow(kind, permits) for kind in {kind_of(row) for row in rows}}
+    return [row for row in rows if allowed[kind_of(row)]]
 
 
-def may_follow(scope: Scope, permits: Permits) -> bool:
-    """Whether the caller may see the rows of a scope."""
-    return permits.allows(subscribe_grant(scope)) and permits.allows(
-        Grant(Capability.SCOPE_READ_LOCAL, scope)
-    )
+RowKind = tuple[Scope, bool]
+"""Where a row belongs, and whether it tells of an erasure: that goes on being told while the scope itself is hidden."""
+
+
+def kind_of(row: LifecycleRow) -> RowKind:
+    """What decides who may see a row."""
+    return row.scope, row.job_id is not None and row.job_id.startswith(_ERASURE)
+
+
+def may_follow(kind: RowKind, permits: Permits) -> bool:
+    """Whether the caller may see the rows of a kind: those who read the scope, and of erasures those who may erase it."""
+    scope, of_erasure = kind
+    if not permits.allows(subscribe_grant(scope)):
+        return False
+    wanted = [Capability.SCOPE_READ_LOCAL, *([Capability.FORGET_GDPR] if of_erasure else [])]
+    return any(permits.allows(Grant(each, scope)) for each in wanted)
 
 
 def row_after(lifecycle: Lifecycle, tenant_id: str, lifecycle_id: str) -> LifecycleRow:

@@ -11,10 +11,9 @@ from typing import Self
 from lamina import limits
 from lamina.errors import Unauthenticated
 from lamina.kernel.operations import Answer, Call
-from lamina.kernel.scopes import Scope
 from lamina.kernel.streams import Burst, ServerSentEvent
 from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
-from lamina.lifecycle.access import may_follow, query_of, row_after, subscribe_grant
+from lamina.lifecycle.access import RowKind, kind_of, may_follow, query_of, row_after, subscribe_grant
 from lamina.lifecycle.feed import Feed, Listener
 from lamina.lifecycle.tail import Told, told
 from lamina.store.ports.lifecycle import LifecycleQuery
@@ -81,7 +80,7 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
         self._opened_at: Instant = call.now
         self._listener: Listener | None = None
         self._news: deque[ServerSentEvent] = deque()
-        self._allowed: dict[Scope, bool] = {}
+        self._allowed: dict[RowKind, bool] = {}
         self._after = query.after
         self._behind = True
         """Whether the store may hold rows that the feed has not handed on."""
@@ -166,10 +165,10 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
         self._tell_of_policy()
         return None
 
-    def _decide(self, scopes: Collection[Scope]) -> None:
+    def _decide(self, kinds: Collection[RowKind]) -> None:
         if len(self._allowed) > limits.LIFECYCLE_SCOPES_MAX:
             self._allowed = {}
-        self._allowed |= {scope: may_follow(scope, self._permits) for scope in scopes}
+        self._allowed |= {kind: may_follow(kind, self._permits) for kind in kinds}
 
     def _tell_of_policy(self) -> None:
         """A ``policy_changed`` event when the caller holds more or less than before, put down to the tier that did it."""
@@ -210,15 +209,15 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
             taken = self._feed.take(listener, self._after, limits.LIFECYCLE_BATCH_MAX)
             found, behind = taken or [], taken is None
         self._behind = True  # until what was found is on its way
-        scopes = {each.row.scope for each in found}
-        if not scopes <= self._allowed.keys():
-            await asyncio.to_thread(self._decide, scopes)
+        kinds = {kind_of(each.row) for each in found}
+        if not kinds <= self._allowed.keys():
+            await asyncio.to_thread(self._decide, kinds)
         if listener.policy_moved:  # what was found may be hidden by now
             return []
         self._behind = behind
         if found:
             self._after = found[-1].row.sequence
-        return [each for each in found if self._allowed[each.row.scope]]
+        return [each for each in found if self._allowed[kind_of(each.row)]]
 
     def _sent(self, found: Sequence[Told]) -> ServerSentEvent | Burst:
         # Old rows of a replay are not the client's delay: they count from when it asked for them.

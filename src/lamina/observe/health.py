@@ -30,6 +30,7 @@ from lamina.types.health import (
     Flushed,
     HealthReport,
     IntegrityHealth,
+    ModelSpending,
     StoreHealth,
     WorkerHealth,
 )
@@ -37,6 +38,7 @@ from lamina.types.health import (
 __all__ = ["Operating", "operator_operations"]
 
 _LOOK_S = 0.05
+_DAY_US = 24 * 3600 * SECOND_US
 _HELP = {
     "MODEL_UNAVAILABLE": " (summaries are worded by rules meanwhile; questions wait)",
     "MODEL_MISCONFIGURED": " (check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY; questions wait)",
@@ -163,6 +165,7 @@ class Operating:
             integrity=_integrity(state, call.now),
             backup=backup,
             recorded_ahead_s=ahead_us / SECOND_US,
+            spent_today=self._spent(call.now),
             versions={
                 "lamina": __version__,
                 "api": "v1",
@@ -176,6 +179,22 @@ class Operating:
                 "WAL_UNAVAILABLE", failure.message, hint=failure.hint, details=details
             ) from failure
         return Answer(report)
+
+    def _spent(self, now: Instant) -> tuple[ModelSpending, ...]:
+        """What models were asked today, by task and model."""
+        try:
+            spent = self._store.model_outputs.spent(None, now // _DAY_US)
+        except (Unavailable, Fault):
+            return ()  # the report says so already
+        sums: dict[tuple[str, str], tuple[int, int, int]] = {}
+        for each in spent:
+            asked, tokens_in, tokens_out = sums.get((each.task, each.model), (0, 0, 0))
+            figures = (asked + each.asked, tokens_in + each.tokens_in, tokens_out + each.tokens_out)
+            sums[each.task, each.model] = figures
+        return tuple(
+            ModelSpending(task=task, model=model, asked=asked, tokens_in=tokens_in, tokens_out=tokens_out)
+            for (task, model), (asked, tokens_in, tokens_out) in sorted(sums.items())
+        )
 
     def _backup(self, state: StoreState, now: Instant) -> BackupHealth:
         at = state.backed_up_at

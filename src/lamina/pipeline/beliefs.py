@@ -18,6 +18,7 @@ from typing import Final, Literal
 from lamina.kernel.belief_rules import BeliefRules
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.predicates import family_of
 from lamina.kernel.records import (
     Author,
     Belief,
@@ -36,13 +37,14 @@ from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_hearsay
-from lamina.pipeline.matters import chain_of, family_of, is_denial, is_shared, value_of, words_of
+from lamina.pipeline.matters import chain_of, is_denial, is_shared, value_of, words_of
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.travelling import travelled
 from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, View
 from lamina.pipeline.voices import independent, voices_of
 from lamina.store.ports.writes import Closing, Writes
+from lamina.store.rules.redacting import demoted
 
 __all__ = ["BeliefReviser"]
 
@@ -124,9 +126,12 @@ class BeliefReviser:
         own = self._attested([each for each in told.values() if _is_of(matter, each)], scope)
         sent = self._sent([each for each in theirs if _is_of(matter, each)], scope)
         drawn = [_by_records(each) for each in convictions(self._with_voices(own + sent))]
+        bare = _without_words(drawn, own + sent)
         rules = self._view.belief_rules() if drawn else BeliefRules()
         standing = [each for each in drawn if each.posterior.mean >= rules.confidence_floor]
         named = _named(event, scope, standing, held)
+        named = {key: each for key, each in named.items() if isinstance(each, Belief) or key not in bare}
+        standing = [each for each in standing if id(each) in named]
         ids = {number: named[id(each)].id for number, each in enumerate(drawn) if id(each) in named}
         known = self._view.supports_of(sorted(ids.values()))
         for conviction in standing:
@@ -134,6 +139,8 @@ class BeliefReviser:
             fresh = _belief(
                 event, scope, conviction, before, [ids[n] for n in conviction.against if n in ids], rules
             )
+            if id(conviction) in bare and isinstance(before, Belief) and before.demoted_by is not None:
+                fresh = demoted(fresh, before.demoted_by)
             _put(event, held.get(fresh.id), fresh, writes)
             has = {(each.source_id, each.relation) for each in known.get(fresh.id, ())}
             writes.supports += [
@@ -280,6 +287,12 @@ class BeliefReviser:
             if max(counts.values(), default=0) > 1:
                 for fact_id, sources in SlotPlacer(self._view).sources_of(chain).items():
                     said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
+
+
+def _without_words(drawn: Sequence[Conviction], told: Sequence[_Told]) -> set[int]:
+    """The convictions for which nothing speaks but events whose words were erased: they go on, and none begins."""
+    worded = {fact.id for fact, _, event in told if event.redacted_by is None}
+    return {id(each) for each in drawn if all(fact.id not in worded for fact in each.facts)}
 
 
 def _by_records(drawn: Conviction) -> Conviction:

@@ -30,7 +30,7 @@ from lamina.kernel.records import Fact, Layer, Loop
 from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
-from lamina.language.tokens import STOP_TERMS, analyse, content_terms
+from lamina.language.tokens import STOP_TERMS, analyse, content_terms, known_terms, term_set
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON
 from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.reading import extracts, role_of
@@ -147,8 +147,8 @@ def _current(view: View, subject: str, writes: Writes) -> list[Fact]:
 
 
 def _shares(fact: Fact, sentences: Sequence[_Sentence], own: Sequence[Fact], *, is_speakers: bool) -> bool:
-    subject = frozenset(analyse(fact.subject.name))
-    words = frozenset(content_terms(analyse(fact.object.text))) - subject - STOP_TERMS
+    subject = term_set(fact.subject.name)
+    words = frozenset(content_terms(known_terms(fact.object.text))) - subject - STOP_TERMS
     single = fact.slot is not None and not is_shared(fact)
     for each in sentences:
         if words and each.names(words, fact):

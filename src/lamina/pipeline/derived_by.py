@@ -14,6 +14,7 @@ from lamina.pipeline.corrected import EXTRACTOR as CORRECTIONS
 from lamina.pipeline.extract.extractor import NAME
 from lamina.pipeline.judged import EXTRACTOR as FEEDBACK
 from lamina.pipeline.loops import applying, keeping
+from lamina.pipeline.readings.answer import READER
 from lamina.store.rules.rederivation import VECTORS
 
 __all__ = ["DERIVED_BY"]
@@ -26,6 +27,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "what may have changed": "2",
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
+    "turns by a model": READER,
     "stated claims": "2",
     "beliefs": "6",
     "episodes": "5",

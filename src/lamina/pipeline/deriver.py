@@ -13,7 +13,7 @@ from typing import Final
 from lamina import limits
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.records import Fact, Loop
+from lamina.kernel.records import Fact, Layer, Loop
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
@@ -25,13 +25,19 @@ from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
+from lamina.pipeline.freezing import as_kept
 from lamina.pipeline.indexing import vector_rows
+from lamina.pipeline.loops import question as loops_question
 from lamina.pipeline.loops.applying import apply_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
-from lamina.pipeline.loops.question import inquiry_about, is_worth_asking
-from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
+from lamina.pipeline.loops.turns import HEARD_BEFORE
+from lamina.pipeline.loops.values import LoopReading
 from lamina.pipeline.mending import Mender
-from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
+from lamina.pipeline.reading import extracts
+from lamina.pipeline.readings.by_rules import reading_by_rules
+from lamina.pipeline.readings.question import is_worth_reading
+from lamina.pipeline.readings.rereading import Rereading
+from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.speakers import another_speaks
 from lamina.pipeline.titles import Said
 from lamina.pipeline.view import FactsRead, Pending, View
@@ -40,7 +46,7 @@ from lamina.pipeline.zones import speakers_offset
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import Job
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Writes
+from lamina.store.ports.writes import Writes, inquiry_of
 
 __all__ = ["Deriver", "Landing"]
 
@@ -53,8 +59,8 @@ Landing = tuple[Job, Writes]
 class Deriver:
     """Runs stages over jobs. A stage yields landings as they are made; later ones may build on them.
 
-    ``land_max`` is how many share a transaction. What is derived does not depend on it. With ``asks_loops`` the turns in
-    which a language model might find loops are put down to be asked about; never in a replay.
+    ``land_max`` is how many share a transaction. What is derived does not depend on it. ``asks`` is the task as which the turns that
+    a language model might read otherwise are put down to be asked about; None in a replay, and where there is no model.
     """
 
     def __init__(
@@ -64,18 +70,20 @@ class Deriver:
         embedder: Embedder | None,
         *,
         embed_eagerly: bool = True,
-        asks_loops: bool = False,
+        asks: str | None = None,
         land_max: int = limits.JOB_LAND_MAX,
     ) -> None:
         self._store = store
         self._extractor = extractor
         self._embedder = embedder
         self._embed_eagerly = embed_eagerly
-        self._asks_loops = asks_loops
+        self._asks = asks
         self._land_max = land_max
         self._said: dict[str, Said] = {}
-        self._mender = Mender(store, extractor)
+        self._readings = Readings(store, extractor)
+        self._mender = Mender(store, self._readings)
         self._decided = Decided(self._mender)
+        self._rereading = Rereading(self._readings, self._mender)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
             Stage.EXTRACTED: self._extract,
             Stage.INDEXED: self._index,
@@ -120,6 +128,8 @@ class Deriver:
                 return self._mender.facts(view, view.event.cancels)
             if view.event.deprecates is not None:
                 return deprecate_facts(view)
+            if view.event.reads is not None:
+                return self._rereading.facts(view)
             if view.event.is_entry:
                 return self._decided.facts(view)
             reasons = quarantine_of(view.event)
@@ -134,17 +144,15 @@ class Deriver:
                 # An event of this batch told of another zone.
                 extracted[event.id], clocks[event.id] = self._read([event])[0], event.offset
             extraction = extracted.get(event.id) or direct_extraction(event) or Extraction()
-            writes = FactResolver(view).resolve(extraction, self._extractor.name)
+            heard = view.previous(HEARD_BEFORE) if raises_loops(event) else None
+            reading = reading_by_rules(event, extraction, heard, reader=self._extractor.name)
+            writes = FactResolver(view).resolve(reading.said, reading.reader)
             mark_changes(view, writes)
             writes.offsets += clock
             types = {entity.id: entity.type for entity in writes.entities}
             writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]
-            if (
-                raises_loops(event)
-                and event.directives.wants("facts")
-                and not another_speaks(view, extraction)
-            ):
-                LoopKeeper(view).keep(read_turn(event, view.previous(HEARD_BEFORE)), writes)
+            if reading.open != LoopReading() and not another_speaks(view, reading.said):
+                LoopKeeper(view).keep(reading.open, writes)
             new_facts = [
                 r
                 for r in writes.records
@@ -153,16 +161,21 @@ class Deriver:
             derived = dict.fromkeys(_COUNTED, 0) | {"facts": len(new_facts), "entities": len(writes.entities)}
             told = {"derived": derived, **({"quarantined": list(reasons)} if reasons else {})}
             writes.lifecycle.append(stage_row(event, Stage.EXTRACTED, told))
-            if self._asks_loops and not reasons and is_worth_asking(event):
-                writes.inquiries.append(inquiry_about(event))
+            if not reasons and self._asks and self._is_worth_asking(view, writes):
+                writes.inquiries.append(inquiry_of(event, self._asks, event.recorded_at))
             self._apply_again(view, writes)
             return writes
 
-        return self._in_turn(jobs, place)
+        return self._in_turn(jobs, place, Layer.FACTS)
+
+    def _is_worth_asking(self, view: View, writes: Writes) -> bool:
+        """Whether a model is to read the view's event, which derived ``writes``."""
+        if self._asks == loops_question.TASK:
+            return loops_question.is_worth_asking(view.event)
+        return is_worth_reading(view, writes)
 
     def _read(self, events: Sequence[Event]) -> list[Extraction]:
-        utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in events]
-        found = list(self._extractor.extract(utterances))
+        found = self._readings.extractions(events)
         self._said |= {event.id: _said(each) for event, each in zip(events, found, strict=True)}
         for event_id in list(self._said)[: -limits.PHRASES_KEPT_MAX]:
             del self._said[event_id]
@@ -188,6 +201,8 @@ class Deriver:
     def _apply_again(self, view: View, writes: Writes) -> None:
         """In a replay: what took effect after this event the first time."""
         for inquiry in self._store.inquiries.applied_after(view.event):
+            if inquiry.task != loops_question.TASK:
+                continue  # what was read anew has an entry of its own
             later = apply_answer(self._store, inquiry, view, writes)
             if later is not None:
                 writes.add(later)
@@ -224,6 +239,8 @@ class Deriver:
                 return self._mender.beliefs(view, view.event.cancels)
             if view.event.deprecates is not None:
                 return deprecate_beliefs(view, deprecated_facts(view))
+            if view.event.reads is not None:
+                return self._rereading.beliefs(view)
             if view.event.is_entry:
                 return self._decided.beliefs(view)
             facts = read.of(view.event)
@@ -237,7 +254,7 @@ class Deriver:
             writes.lifecycle.append(stage_row(view.event, Stage.CONSOLIDATED, payload))
             return writes
 
-        return self._in_turn(jobs, revise)
+        return self._in_turn(jobs, revise, Layer.BELIEFS)
 
     def _compress(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         read = FactsRead(self._store, [job.event for job in jobs])
@@ -252,6 +269,8 @@ class Deriver:
                 writes = ConceptSynthesizer(view).synthesize(touched)
                 writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
                 return writes
+            if view.event.reads is not None:
+                return self._rereading.concepts(view)
             if view.event.is_entry:
                 return self._decided.concepts(view)
             facts = read.of(view.event)
@@ -270,9 +289,11 @@ class Deriver:
             writes.lifecycle.append(stage_row(view.event, Stage.COMPRESSED, payload))
             return writes
 
-        return self._in_turn(jobs, compress)
+        return self._in_turn(jobs, compress, Layer.UNDERSTANDING)
 
-    def _in_turn(self, jobs: Sequence[Job], derive: Callable[[View], Writes]) -> Iterator[list[Landing]]:
+    def _in_turn(
+        self, jobs: Sequence[Job], derive: Callable[[View], Writes], layer: Layer
+    ) -> Iterator[list[Landing]]:
         """One event after the other, each seeing what those before it derived, landed or not.
 
         Landing can change what is excluded, where that is met or made. There what went before lands first, and
@@ -283,12 +304,12 @@ class Deriver:
         for job in jobs:
             view = View(self._store, job.event, pending)
             is_silent = job.event.defines and job.event.deprecates is None
-            writes = Writes() if is_silent else derive(view)
+            writes = Writes() if is_silent else as_kept(self._store, job.event, layer, derive(view))
             if group and view.saw_excluded:
                 yield group
                 group, pending = [], Pending()
                 view = View(self._store, job.event, pending)
-                writes = derive(view)
+                writes = as_kept(self._store, job.event, layer, derive(view))
             group.append((job, writes))
             pending.add(writes)
             if len(group) == self._land_max or view.saw_excluded or job.event.excluded:

@@ -15,6 +15,7 @@ from lamina.kernel.events import Event, Trust
 from lamina.kernel.feedback import Feedback, feedback_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import to_local
+from lamina.kernel.predicates import family_of
 from lamina.kernel.records import (
     Entity,
     Fact,
@@ -35,7 +36,7 @@ from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import author_of, is_assistants, is_handed_over, is_hearsay
 from lamina.pipeline.judged import EXTRACTOR as FEEDBACK
 from lamina.pipeline.judged import end_judged, ends_claim, triple_judged
-from lamina.pipeline.matters import denials_of, family_of, is_shared, slot_of, words_of
+from lamina.pipeline.matters import denials_of, is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Fact, ObjectValue, value_slot
 from lamina.language.entities import normalise_name
 
-__all__ = ["chain_of", "denials_of", "family_of", "is_denial", "is_shared", "slot_of", "value_of", "words_of"]
+__all__ = ["chain_of", "denials_of", "is_denial", "is_shared", "slot_of", "value_of", "words_of"]
 
-_FAMILIES: Final[tuple[tuple[str, ...], ...]] = (("likes", "dislikes"), ("owns", "has"))
-_FAMILY: Final = {predicate: family for family in _FAMILIES for predicate in family}
 _PASSING: Final = frozenset({"event", "plan", "commitment"})
 """What happened or is to be done is not a state that a later word ends."""
-
-
-def family_of(predicate: str) -> tuple[str, ...]:
-    """The predicates that one thing is spoken of with: of "likes" also "dislikes"."""
-    return _FAMILY.get(predicate, (predicate,))
 
 
 def words_of(value: ObjectValue) -> str:

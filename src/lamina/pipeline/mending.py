@@ -15,16 +15,15 @@ from typing import TypeVar
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.pipeline.beliefs import BeliefReviser
-from lamina.pipeline.direct import direct_extraction
-from lamina.pipeline.extract.extractor import RulesExtractor
-from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.loops.doing import end_fact, move_fact
-from lamina.pipeline.matters import family_of, is_shared, words_of
-from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
+from lamina.pipeline.matters import is_shared, words_of
+from lamina.pipeline.readings.reading import Reading
+from lamina.pipeline.readings.standing import READ_BY, Readings
 from lamina.pipeline.versions import put_version, tie
 from lamina.pipeline.view import (
     CANCELLED_BY,
@@ -70,9 +69,9 @@ class _Matter:
 class Mender:
     """Derives what a cancelled event touched anew."""
 
-    def __init__(self, store: Store, extractor: RulesExtractor) -> None:
+    def __init__(self, store: Store, readings: Readings) -> None:
         self._store = store
-        self._extractor = extractor
+        self._readings = readings
 
     def facts(self, view: View, event_id: str) -> Writes:
         """The facts as they are without the event, in its scope."""
@@ -82,7 +81,8 @@ class Mender:
         for matter in self._matters(view, event_id):
             held = _facts(view, matter, scope)
             apart = self._derived_apart(view, matter, [scope], gone=event_id)
-            _replace(view, held, _facts(apart, matter, scope), apart, writes)
+            stays = self._without_words(view, held)
+            _replace(view, _others(held, stays), _others(_facts(apart, matter, scope), stays), apart, writes)
         return writes
 
     def renamed(self, view: View, entities: Sequence[str], *, parts: bool) -> tuple[Writes, list[str]]:
@@ -117,14 +117,38 @@ class Mender:
         for matter in matters:
             held = _facts(view, matter, scope)
             apart = self._derived_apart(view, matter, [scope])
-            fresh = _facts(apart, matter, scope)
+            stays = self._without_words(view, held)
+            held = _others(held, stays)
+            fresh = _others(_facts(apart, matter, scope), stays)
             ids = _parted(view, fresh, apart) if parts else {}
             _replace(view, held, [_under(each, ids) for each in fresh], apart, writes, taken_in=True, ids=ids)
         touched = {each.id for each in writes.records} | {each.id for each in writes.closings}
         return writes, sorted(touched)
 
-    def beliefs(self, view: View, event_id: str) -> Writes:
-        """The beliefs as they are without the event, in its scope and wherever one rested on what it told."""
+    def read_anew(self, view: View, turn: Event, reading: Reading) -> Writes:
+        """The facts as they are by a reading of a turn that stands from the view's place on, in its scope: in the place of what was
+        read in that turn before."""
+        writes = Writes()
+        alone = Apart(self._store, turn, Pending(), view)
+        stated = FactResolver(alone).resolve(reading.said, reading.reader)
+        types = {entity.id: entity.type for entity in stated.entities}
+        writes.entities = stated.entities
+        writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in stated.mentions]
+        claims = [each for each in stated.records if isinstance(each, Fact)]
+        for matter in self._matters(view, turn.id, claims):
+            held = _facts(view, matter, view.event.scope)
+            apart = self._derived_apart(view, matter, [view.event.scope], told_too=turn.id)
+            fresh = _facts(apart, matter, view.event.scope)
+            _replace(view, held, fresh, apart, writes, taken_in=True)
+        touched = dict.fromkeys(
+            [*(each.id for each in writes.closings), *(each.id for each in writes.records)]
+        )
+        writes.supports += [tie(view.event, each, view.event.id, READ_BY) for each in touched]
+        return writes
+
+    def beliefs(self, view: View, event_id: str, *, is_gone: bool = True) -> Writes:
+        """The beliefs as they are without the event, in its scope and wherever one rested on what it told; where it is not gone, as they
+        are by what is read in it now."""
         writes = Writes()
         scope = view.event.scope
         cancelled = view.events([event_id]).get(event_id)
@@ -132,9 +156,11 @@ class Mender:
         for matter in self._matters(view, event_id):
             for belief_scope in dict.fromkeys([scope, sent or scope]):
                 held = _beliefs(view, matter, belief_scope)
+                stays = self._without_words(view, held)
                 scopes = dict.fromkeys([scope, belief_scope, *view.senders(belief_scope)])
-                apart = self._derived_apart(view, matter, scopes, gone=event_id)
-                _replace(view, held, _beliefs(apart, matter, belief_scope), apart, writes)
+                apart = self._derived_apart(view, matter, scopes, gone=event_id if is_gone else None)
+                fresh = _others(_beliefs(apart, matter, belief_scope), stays)
+                _replace(view, _others(held, stays), fresh, apart, writes)
         return writes
 
     def touched(self, view: View, event_id: str) -> list[Fact]:
@@ -143,28 +169,55 @@ class Mender:
         held = [fact for matter in self._matters(view, event_id) for fact in _facts(view, matter, scope)]
         return [*_told_by(view, event_id), *held]
 
-    def _matters(self, view: View, event_id: str) -> list[_Matter]:
-        """What the event spoke of."""
+    def _without_words(self, view: View, held: Sequence[Claim]) -> set[str]:
+        """The claims that rest on events whose words were erased: no words say them again, so they stay as they are."""
+        if not self._store.erasing.has_frozen(view.event.tenant_id):
+            return set()
+        supports = view.supports_of([each.id for each in held])
+        facts = {s.source_id for found in supports.values() for s in found if s.polarity == "supports"}
+        behind = view.supports_of(facts)
+        words = {s.source_id for found in behind.values() for s in found if s.relation in TIES}
+        bare = {key for key, event in view.events(facts | words).items() if event.redacted_by is not None}
+        bare |= {key for key, found in behind.items() if any(s.source_id in bare for s in found)}
+        return {
+            key
+            for key, found in supports.items()
+            if any(s.source_id in bare and s.polarity == "supports" for s in found)
+        }
+
+    def _matters(self, view: View, event_id: str, more: Sequence[Fact] = ()) -> list[_Matter]:
+        """What the event spoke of, and ``more`` that it is taken to say; none within another."""
         found: dict[_Matter, None] = {}
-        for fact in _told_by(view, event_id):
+        for fact in (*_told_by(view, event_id), *more):
             whole = _Matter((fact.subject.id,), family_of(fact.predicate), None)
             single = any(
                 each.slot is not None and not is_shared(each)
                 for each in (fact, *_facts(view, whole, view.event.scope))
             )
             found[whole if single else replace(whole, words=words_of(fact.object))] = None
-        return list(found)
+        return [each for each in found if each.words is None or replace(each, words=None) not in found]
 
     def _derived_apart(
-        self, view: View, matter: _Matter, scopes: Iterable[Scope], *, gone: str | None = None
+        self,
+        view: View,
+        matter: _Matter,
+        scopes: Iterable[Scope],
+        *,
+        gone: str | None = None,
+        told_too: str | None = None,
     ) -> View:
-        """A view of what the events that speak of a matter derive, without the cancelled ones."""
+        """A view of what the events that speak of a matter derive, without the cancelled ones; ``told_too`` is one that may speak of it
+        without anything being held because of it yet."""
         ids = [fact.id for scope in scopes for fact in _facts(view, matter, scope)]
         supports = [each for found in view.supports_of(ids).values() for each in found]
         told = {each.source_id for each in supports if each.relation in TIES}
+        told |= set() if told_too is None else {told_too}
         changes: dict[str, list[Support]] = {}
-        for each in supports:
-            if each.relation in (DONE_BY, MOVED_BY, MOVED_UNTIL):
+        ties = [each for each in supports if each.relation in (DONE_BY, MOVED_BY, MOVED_UNTIL)]
+        anew = self._readings.read_since(view, sorted({each.source_id for each in ties}))
+        for each in ties:
+            # What was read in a turn before it was read anew counts no more.
+            if each.source_id not in anew or each.recorded_at >= anew[each.source_id].recorded_at:
                 changes.setdefault(each.source_id, []).append(each)
         told -= {*([] if gone is None else [gone]), *view.cancelled(told)}
         events = sorted(view.events(told).values(), key=lambda event: event.position)
@@ -176,9 +229,9 @@ class Mender:
                 ]
             )
         )
-        for event, extraction in zip(events, self._read(events), strict=True):
+        for event, reading in zip(events, self._readings.standing(view, events), strict=True):
             apart = Apart(self._store, event, pending, view)
-            writes = FactResolver(apart).resolve(extraction, self._extractor.name)
+            writes = FactResolver(apart).resolve(reading.said, reading.reader)
             pending.add(writes)
             ended = Writes()
             _change_again(apart, _facts(apart, matter, event.scope), changes.get(event.id, ()), ended)
@@ -190,11 +243,9 @@ class Mender:
             pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, EXTRACTED_FROM), *over]))
         return Apart(self._store, view.event, pending, view)
 
-    def _read(self, events: Sequence[Event]) -> list[Extraction]:
-        worded = [event for event in events if extracts(event)]
-        utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in worded]
-        read = dict(zip((e.id for e in worded), self._extractor.extract(utterances), strict=True))
-        return [read.get(event.id) or direct_extraction(event) or Extraction() for event in events]
+
+def _others(claims: Sequence[ClaimT], stays: Collection[str]) -> list[ClaimT]:
+    return [each for each in claims if each.id not in stays]
 
 
 def _told_by(view: View, event_id: str) -> list[Fact]:

@@ -12,8 +12,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, NamedTuple
 
+from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.time import to_datetime
 from lamina.language.questions import speaks_of_self
@@ -248,10 +250,12 @@ def _said(event: Event) -> str:
     return _NOTE.sub(lambda note: " " * len(note[0]), text_of(event.content))
 
 
-def _terms(text: str) -> list[str]:
-    """In the order of the words: a set's order changes from process to process, and a replay is another one."""
+@lru_cache(maxsize=limits.LINES_KEPT_MAX)
+def _terms(text: str) -> tuple[str, ...]:
+    """In the order of the words: a set's order changes from process to process, and a replay is another one. An episode is named
+    anew with each of its turns, of which all but one were read before."""
     found = (term for term in analyse(text) if len(term) > 2 and term not in STOP_TERMS)
-    return list(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))
 
 
 _EMPTY: Final = _CALENDAR | {term for word in VAGUE for term in analyse(word)}

@@ -21,6 +21,7 @@ __all__ = ["Upgrader"]
 _LOG = logging.getLogger("lamina.worker")
 _PART = "deriving anew"
 _SWAP_AGAIN_S = 1.0
+_LOOK_US = 2 * SECOND_US
 
 
 class Upgrader:
@@ -42,6 +43,7 @@ class Upgrader:
         self._current: tuple[ScopeGroup, Store, Worker] | None = None
         self._due_at = 0
         self._over = False
+        self._look_at = 0
 
     def begin(self) -> None:
         """Compare the store's versions with today's, and say what will be derived anew."""
@@ -57,7 +59,7 @@ class Upgrader:
 
     def step(self) -> bool:
         """A batch of the work, whether there was any to do now. A failure is told and tried again later."""
-        if self._over or self._clock.now() < self._due_at:
+        if self._clock.now() < self._due_at or (self._over and not self._is_asked_again()):
             return False
         try:
             done = self._step()
@@ -67,6 +69,15 @@ class Upgrader:
             return False
         self._failures.over(_PART)
         return done
+
+    def _is_asked_again(self) -> bool:
+        """Whether an erasure has listed scopes since everything was done; it is looked for now and then."""
+        now = self._clock.now()
+        if self._look_at <= now < self._look_at + _LOOK_US:
+            return False
+        self._look_at = now
+        self._over = self._store.rederivation.state().scopes == 0
+        return not self._over
 
     def drain(self) -> None:
         """Work to the end; for who has nothing else to do."""

@@ -274,6 +274,13 @@ class View:
         pending = self._pending.versions(event.tenant_id, record_id)
         return min((*stored, *pending), key=lambda each: each.version, default=None)
 
+    def versions(self, record_id: str) -> list[Record]:
+        """The versions that a record had had by then, first to last."""
+        tenant_id, at = self.event.tenant_id, self.event.recorded_at
+        stored = self._store.records.versions(tenant_id, record_id)
+        found = {each.version: each for each in (*stored, *self._pending.versions(tenant_id, record_id))}
+        return [each for _, each in sorted(found.items()) if each.recorded_from <= at]
+
     def senders(self, into: Scope) -> list[Scope]:
         """The other scopes with events that are consolidated into one."""
         return self._store.log.senders_into(self.event.tenant_id, into)

@@ -17,11 +17,13 @@ from lamina.pipeline.calibrating import Calibrator
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.applying import applies_at
+from lamina.pipeline.readings.question import TASK as EXTRACT
 from lamina.store.ports.index import VectorRow
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.store import Store
 from lamina.store.rules.attempts import JOBS
+from lamina.store.rules.log import reading_of
 
 __all__ = ["Worker"]
 
@@ -192,6 +194,8 @@ class Worker:
 
     def _apply(self, ready: Ready) -> bool:
         try:
+            if ready.inquiry.task == EXTRACT:
+                return self._enter(ready)
             writes = self._deriver.answered(ready)
             if writes is None:
                 self._store.inquiries.drop(ready.inquiry)
@@ -209,6 +213,16 @@ class Worker:
             )
             self._store.inquiries.put_off(ready.inquiry, name, retry_at=None)
             return False
+
+    def _enter(self, ready: Ready) -> bool:
+        """Put the entry into the log from which on a turn is read by its answer; it is derived like any other event."""
+        inquiry = ready.inquiry
+        turn = self._store.log.get(inquiry.tenant_id, [inquiry.event_id]).get(inquiry.event_id)
+        if turn is None or turn.excluded or inquiry.input_hash is None:
+            self._store.inquiries.drop(inquiry)
+            return False
+        entry = reading_of(turn, inquiry.task, inquiry.input_hash)
+        return self._store.inquiries.enter(ready, entry) is not None
 
     def _land(self, stage: Stage, jobs: Sequence[Job]) -> bool:
         """Land a batch; when it fails, the jobs that are left are tried one by one, so that one bad event is alone."""

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.kernel.records import Fact
+from lamina.language.questions import is_stated
 from lamina.language.tokens import analyse
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool
@@ -57,9 +58,12 @@ _CONSTANT: Final = -0.927
 def answer_strength(
     pool: EventPool, plan: Plan, best: Sequence[ScoredEvent], facts: Sequence[ScoredRecord]
 ) -> float:
-    """How strongly the best turns and facts speak to the question, 0..1 and comparable across questions; 0 where nothing was found."""
+    """How strongly the best turns and facts speak to the question, 0..1 and comparable across questions; 0 where nothing was found.
+
+    The weights were fitted on questions. What asks nothing is spoken to only by what shares a word with it.
+    """
     figures = answer_figures(pool, plan, best, facts)
-    if figures is None:
+    if figures is None or (is_stated(plan.question) and not figures[ANSWER_FIGURES.index("rarest_words")]):
         return 0.0
     return round(1 / (1 + math.exp(-_CONSTANT - float(figures @ _WEIGHTS))), 4)
 

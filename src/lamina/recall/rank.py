@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lamina.models.maxsim import best_cosines
 from lamina.models.ports import Float32Array
-from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Turns, signals_of
+from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Turns, as_if_read, signals_of
 from lamina.recall.weights import DEFAULT
 
 
@@ -47,7 +47,7 @@ def rank(
     assert not unknown, f"weights for unknown signals: {unknown}"
     if not len(pool):
         return []
-    cosines = best_cosines(question.tokens, pool.tokens)
+    pool, cosines = as_if_read(pool, best_cosines(question.tokens, pool.tokens), question, scope)
     signals = signals_of(pool, question, scope, cosines)
     parts = signals * np.array([weights.get(name, 0.0) for name in SIGNALS])
     scores = parts.sum(axis=1)

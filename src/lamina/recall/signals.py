@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,30 @@ def signals_of(
         ]
     )
     return np.column_stack([_z_scores(ranged), _plain(pool, question, scope)]).astype(np.float32)
+
+
+def as_if_read(
+    pool: Turns, cosines: Float32Array, question: QuestionFeatures, scope: ScopeStatistics
+) -> tuple[Turns, Float32Array]:
+    """The pool and its ``best_cosines`` (n, t) with figures for the turns whose vectors are not there yet.
+
+    A turn is found by its words at once, its vectors follow. Until then it is taken to be as near as the turns that were read are on
+    average, and, by the share of the question's words that it holds, up to as near as the nearest: without that it would stand
+    behind turns that match worse.
+    """
+    unread = pool.tokens.counts == 0
+    if not unread.any() or unread.all():
+        return pool, cosines
+    idfs = np.array([idf(term, scope) for term in question.terms], np.float32)
+    shares = (pool.counts[unread] > 0) @ idfs / max(float(idfs.sum()), 1e-6)
+    best = cosines[~unread][cosines[~unread].mean(axis=1).argmax()]
+    mean = cosines[~unread].mean(axis=0)
+    cosines = cosines.copy()
+    cosines[unread] = mean + shares[:, None] * (best - mean)
+    pooled = pool.cosines.copy()
+    read = pooled[~unread]
+    pooled[unread] = read.mean() + shares * (read.max() - read.mean())
+    return replace(pool, cosines=pooled), cosines
 
 
 def term_counts(texts: Sequence[Sequence[str]], terms: Sequence[str]) -> Float32Array:

@@ -17,15 +17,19 @@ from typing import Final
 from lamina import limits
 from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.kernel.records import Loop
-from lamina.kernel.time import SECOND_US, Clock
+from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.loops.answer import is_usable
 from lamina.pipeline.loops.applying import is_by_model
-from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, plain, question_about
+from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, question_about
+from lamina.pipeline.readings.question import TASK as READS
+from lamina.pipeline.readings.question import TurnQuestion
+from lamina.pipeline.readings.quoting import plain
 from lamina.session.breaker import Breaker, is_away
 from lamina.session.folders import Folder, GeneratingFolder
 from lamina.session.loops import open_loops
+from lamina.session.turn_questions import TurnQuestions
 from lamina.session.wording import Rewording
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
@@ -36,6 +40,8 @@ __all__ = ["Inquirer"]
 
 _LOG = logging.getLogger("lamina.session")
 _IDLE_S: Final = 0.2
+_UNREADABLE_KEPT_MAX: Final = 10_000
+_ALONE_US: Final = 600 * SECOND_US
 
 
 class Inquirer:
@@ -51,19 +57,25 @@ class Inquirer:
         failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
         owner: str = "inquirer",
-        asks_loops: bool = True,
+        reads_turns: bool = True,
+        tokens_per_day: int = 0,
         timeout_s: float = limits.OUTBOX_ROW_S,
         at_once: int = 1,
     ) -> None:
         """``owner`` names this process among those that may work on the store, ``at_once`` is how many threads run this, and
-        ``timeout_s`` how long the model has for an answer. Without ``asks_loops`` summaries are all that it is asked for."""
+        ``timeout_s`` how long the model has for an answer. Without ``reads_turns`` summaries are all that it is asked for; reading costs a tenant at
+        most ``tokens_per_day``, 0 for no bound."""
         self._failures = failures or Failures()
         self._store = store
         self._clock = clock
         self._generator = generator
         self._sleep = sleep
         self._owner = owner
-        self._asks_loops = asks_loops
+        self._reads_turns = reads_turns
+        self._turns = TurnQuestions(store, clock, generator, tokens_per_day=tokens_per_day)
+        self._alone_until: Instant = 0
+        self._unreadable: dict[int, Inquiry] = {}
+        self._asked_again: set[int] = set()
         self._lease_us = int((timeout_s + limits.LLM_LEASE_MARGIN_S) * SECOND_US)
         self._idle_s = _IDLE_S * at_once
         self._breaker = Breaker(clock, self._failures)
@@ -94,6 +106,10 @@ class Inquirer:
         finally:
             self._breaker.left()
 
+    def question_of(self, inquiry: Inquiry) -> TurnQuestion | None:
+        """What would be asked of a turn now; None when it is gone or was cancelled."""
+        return self._turns.question(inquiry)
+
     def _claimed(self) -> list[Inquiry]:
         now = self._clock.now()
         with self._lock:
@@ -109,6 +125,8 @@ class Inquirer:
             if inquiry.task == FOLD:
                 if self._rewording.settle(inquiry):
                     self._breaker.answered()
+            elif inquiry.task == READS and self._reads_turns:
+                self._read(inquiry)
             else:
                 self._ask_about(inquiry)
         except LaminaError as error:
@@ -135,8 +153,69 @@ class Inquirer:
         else:
             self._store.inquiries.defer(inquiry, told, retry_at=again_at)
 
+    def _read(self, inquiry: Inquiry) -> None:
+        """Have the model read a turn, with those that wait behind it where there are some, or wait for the next day where the tenant's
+        tokens of this one are spent."""
+        if not self._read_together(inquiry):
+            self._read_alone(inquiry)
+
+    def _read_together(self, head: Inquiry) -> bool:
+        """Have several turns that wait read by one question; whether the first of them was."""
+        now = self._clock.now()
+        if head.attempts or now < self._alone_until or self._turns.again_at(head.tenant_id) is not None:
+            return False
+        behind = self._store.inquiries.claim_behind(head, limit=limits.READING_SHARED_MAX - 1, now=now)
+        waiting, left = [head, *behind], list(behind)
+        try:
+            shared = self._turns.shared(waiting) if len(waiting) >= limits.READING_SHARED_FROM else None
+            answers = None if shared is None else self._turns.answers(shared)
+            if shared is None:
+                return False
+            if (
+                answers is None
+            ):  # a model that does not answer by turns is asked about each alone, for a while
+                self._alone_until = now + _ALONE_US
+                return False
+            self._breaker.answered()
+            for inquiry in waiting:
+                output = answers.get(inquiry.event_id)
+                if output is None:
+                    break  # in a scope one is answered after the other
+                self._store.inquiries.answer(inquiry, output, shared.question.sources)
+                left = [each for each in left if each is not inquiry]
+            return head.event_id in answers
+        except LaminaError:
+            self._alone_until = now + _ALONE_US
+            raise
+        finally:
+            self._store.inquiries.release(left)
+
+    def _read_alone(self, inquiry: Inquiry) -> None:
+        question = self._turns.question(inquiry)
+        if question is None:
+            self._store.inquiries.drop(inquiry)
+            return
+        output = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
+        if output is None:
+            again_at = self._turns.again_at(inquiry.tenant_id)
+            if again_at is not None:
+                self._store.inquiries.defer(inquiry, "the day's tokens are spent", retry_at=again_at)
+                return
+            output = self._turns.answer(inquiry, question)
+            self._breaker.answered()
+        if self._store.inquiries.answer(inquiry, output, question.sources):
+            self._ask_unreadable_again()
+
+    def _ask_unreadable_again(self) -> None:
+        """A model that gives answers again is asked once more about the turns of which it gave none."""
+        with self._lock:
+            waiting, self._unreadable = self._unreadable, {}
+            self._asked_again |= set(waiting)
+        for tenant_id, scope in sorted({(each.tenant_id, each.scope) for each in waiting.values()}):
+            self._store.inquiries.revive(tenant_id, scope)
+
     def _ask_about(self, inquiry: Inquiry) -> None:
-        question = self._question(inquiry) if self._asks_loops else None
+        question = self._question(inquiry) if self._reads_turns else None
         if question is None:
             self._store.inquiries.drop(inquiry)
             return
@@ -199,3 +278,8 @@ class Inquirer:
             self._rewording.settle(inquiry, by_rules=True)
         else:
             self._store.inquiries.put_off(inquiry, error, retry_at=None)
+            with self._lock:
+                if inquiry.task == READS and inquiry.id not in self._asked_again:
+                    self._unreadable[inquiry.id] = inquiry
+                    while len(self._unreadable) > _UNREADABLE_KEPT_MAX:
+                        del self._unreadable[next(iter(self._unreadable))]

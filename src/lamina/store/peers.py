@@ -6,17 +6,17 @@ with what is missing filled in: bounds are for who writes.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from lamina import limits
 from lamina.errors import LaminaError, Malformed
 from lamina.kernel.time import Instant, instant, rfc3339_or_none
-from lamina.store.ports.documents import Documents
+from lamina.store.ports.documents import ChangeKind, Document, Documents
 from lamina.store.ports.peers import TRUST_LEVELS, Peer, PeerRegistry, TrustLevel, TrustStep
 
-__all__ = ["REGISTRY_PATH", "DocumentPeers", "registry_text"]
+__all__ = ["REGISTRY_PATH", "DocumentPeers", "peer_text", "registry_text"]
 
 REGISTRY_PATH: Final = "peers/registry.json"
 _SCHEMA_VERSION: Final = "1.0"
@@ -78,39 +78,55 @@ class _StoredRegistry(_Stored):
 
 
 class DocumentPeers:
-    """``Peers`` over documents."""
+    """``Peers`` over documents. What was read is kept by its version: every call with a token asks who is trusted."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
+        self._kept: dict[str, PeerRegistry | int] = {}
 
     def trust_of(self, tenant_id: str, peer_id: str) -> TrustLevel | None:
         """Mirrors ``Peers.trust_of``. A registry that cannot be read knows nobody."""
-        try:
-            peer = self.registry(tenant_id).peers.get(peer_id)
-        except Malformed:
-            return None
+        registry = self._standing(tenant_id)
+        peer = None if registry is None else registry.peers.get(peer_id)
         return None if peer is None else peer.trust_level
 
     def registry(self, tenant_id: str) -> PeerRegistry:
         """Mirrors ``Peers.registry``."""
+        registry = self._standing(tenant_id)
+        if registry is None:
+            raise Malformed(
+                "STORED_REGISTRY_INVALID",
+                f"{REGISTRY_PATH} holds no registry of peers",
+                hint=f"put an earlier version of {REGISTRY_PATH} back, or remove it and register the peers anew",
+            )
+        return registry
+
+    def _standing(self, tenant_id: str) -> PeerRegistry | None:
+        """The registry as it stands; None where the document holds none."""
+        newest = self._documents.history(tenant_id, REGISTRY_PATH, limit=1)
+        version = 0 if not newest or newest[0].kind is ChangeKind.REMOVE else newest[0].version
+        kept = self._kept.get(tenant_id)
+        if isinstance(kept, PeerRegistry) and kept.version == version:
+            return kept
+        if kept == version:
+            return None
         document = self._documents.read(tenant_id, REGISTRY_PATH)
-        return PeerRegistry({}, None, 0) if document is None else _parsed(document.content, document.version)
+        if document is None:
+            return PeerRegistry({}, None, 0)
+        found = _parsed(document)
+        if len(self._kept) >= limits.REGISTRIES_KEPT_MAX:
+            self._kept.clear()
+        self._kept[tenant_id] = document.version if found is None else found
+        return found
 
 
-@lru_cache(maxsize=32)
-def _parsed(content: bytes, version: int) -> PeerRegistry:
-    """Read once for what stands: every call of a peer asks it."""
+def _parsed(document: Document) -> PeerRegistry | None:
     try:
-        stored = _StoredRegistry.model_validate_json(content)
-    except ValidationError as error:
-        raise Malformed(
-            "STORED_REGISTRY_INVALID",
-            f"{REGISTRY_PATH} holds no registry of peers",
-            hint=f"put an earlier version of {REGISTRY_PATH} back, or remove it and register the peers anew",
-        ) from error
-    return PeerRegistry(
-        {name: peer.peer(name) for name, peer in stored.peers.items()}, stored.updated_at, version
-    )
+        stored = _StoredRegistry.model_validate_json(document.content)
+    except ValidationError:
+        return None
+    peers = {name: peer.peer(name) for name, peer in stored.peers.items()}
+    return PeerRegistry(peers, stored.updated_at, document.version)
 
 
 def registry_text(registry: PeerRegistry) -> dict[str, Any]:  # Any: JSON
@@ -118,11 +134,12 @@ def registry_text(registry: PeerRegistry) -> dict[str, Any]:  # Any: JSON
     return {
         "schema_version": _SCHEMA_VERSION,
         "updated_at": rfc3339_or_none(registry.updated_at),
-        "peers": {name: _peer_text(peer) for name, peer in sorted(registry.peers.items())},
+        "peers": {name: peer_text(peer) for name, peer in sorted(registry.peers.items())},
     }
 
 
-def _peer_text(peer: Peer) -> dict[str, Any]:  # Any: JSON
+def peer_text(peer: Peer) -> dict[str, Any]:  # Any: JSON
+    """A peer as the registry has it, below its id."""
     return {
         "base_url": peer.base_url,
         "public_key": peer.public_key,

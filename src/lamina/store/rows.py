@@ -125,7 +125,9 @@ def _write_fact(record: Any) -> _Written:
 
 def _write_belief(record: Any) -> _Written:
     belief: Belief = record
+    demoted = {} if belief.demoted_by is None else {"demoted_by": belief.demoted_by}
     return {**_claim_columns(belief), "stance": belief.stance.value}, {
+        **demoted,
         **_claim_body(belief),
         "external": belief.external,
         "alpha": belief.alpha,
@@ -230,6 +232,7 @@ def read_record(row: Row) -> Record:
                 contradicts=tuple(said["contradicts"]),
                 evidence=tuple(Evidence(*each) for each in said.get("evidence", ())),
                 revised_at=tuple(said.get("revised_at", ())),
+                demoted_by=said.get("demoted_by"),
             )
         case Layer.EPISODES:
             return Episode(**common, session=session, **{**said, "actors": tuple(said["actors"])})

@@ -11,6 +11,7 @@ __all__ = [
     "Flushed",
     "HealthReport",
     "IntegrityHealth",
+    "ModelSpending",
     "StoreHealth",
     "Version",
     "WorkerHealth",
@@ -71,6 +72,17 @@ class BackupHealth(Result):
     age_s: float | None
 
 
+class ModelSpending(Result):
+    """What questions of a task to a language model cost today, by the UTC day and over all tenants: how many were asked, and the tokens of
+    questions and answers."""
+
+    task: str
+    model: str
+    asked: int
+    tokens_in: int
+    tokens_out: int
+
+
 class HealthReport(Result):
     """``integrity`` is null until the first check, some minutes after the first start. ``recorded_ahead_s`` is how far the
     newest event lies ahead of the clock, which was wrong when it was recorded, or is now.
@@ -86,6 +98,7 @@ class HealthReport(Result):
     integrity: IntegrityHealth | None = None
     backup: BackupHealth | None = None
     recorded_ahead_s: float = 0.0
+    spent_today: tuple[ModelSpending, ...] = ()
     versions: dict[str, str]
 
 

@@ -24,6 +24,8 @@ class Listing:
     number: int
     updated_at: Mapping[str, Instant]
     newest_first: Sequence[str] = field(repr=False)
+    rewrites: int = 0
+    """How often documents had been erased, which no commit tells of."""
 
 
 class Directory:
@@ -38,15 +40,21 @@ class Directory:
 
     def of(self, tenant_id: str) -> Listing:
         """What stands now. Every write that was answered before is in it."""
+        rewrites = self._documents.rewrites(tenant_id)
         head = self._documents.head(tenant_id)
-        with self._lock:
-            known = self._listings.get(tenant_id)
         if head is None:
             return Listing(0, {}, ())
+        known = self._known(tenant_id, rewrites)
         if known is not None and known.number >= head.number:
             return known
         with self._following:
-            return self._follow(tenant_id, head)
+            return self._follow(tenant_id, head, rewrites)
+
+    def _known(self, tenant_id: str, rewrites: int) -> Listing | None:
+        """What was listed last, unless documents were erased since."""
+        with self._lock:
+            known = self._listings.get(tenant_id)
+        return known if known is not None and known.rewrites >= rewrites else None
 
     def cards(self, tenant_id: str, listing: Listing, paths: Sequence[str]) -> dict[str, Card]:
         """The cards of those paths that stand."""
@@ -67,14 +75,15 @@ class Directory:
                 self._keep(tenant_id, path, document.updated_at, found[path])
         return found
 
-    def _follow(self, tenant_id: str, head: Commit) -> Listing:
-        with self._lock:
-            known = self._listings.get(tenant_id)
+    def _follow(self, tenant_id: str, head: Commit, rewrites: int) -> Listing:
+        known = self._known(tenant_id, rewrites)
         if known is not None and known.number >= head.number:
             return known
         near = known is not None and head.number - known.number <= limits.DIRECTORY_COMMITS_MAX
         listing = (
-            self._grown(tenant_id, known) if known is not None and near else self._listed(tenant_id, head)
+            self._grown(tenant_id, known)
+            if known is not None and near
+            else self._listed(tenant_id, head, rewrites)
         )
         with self._lock:
             self._listings[tenant_id] = listing
@@ -85,7 +94,7 @@ class Directory:
                 held -= len(oldest.updated_at)
         return listing
 
-    def _listed(self, tenant_id: str, head: Commit) -> Listing:
+    def _listed(self, tenant_id: str, head: Commit, rewrites: int) -> Listing:
         # What landed after this head may be in it already; following again changes nothing.
         updated_at: dict[str, Instant] = {}
         after = ""
@@ -95,7 +104,8 @@ class Directory:
             if len(page) < _PAGE:
                 break
             after = page[-1].path
-        return _listing(head.number, updated_at)
+        newest_first = sorted(updated_at, key=lambda path: (-updated_at[path], path))
+        return Listing(head.number, updated_at, newest_first, rewrites)
 
     def _grown(self, tenant_id: str, known: Listing) -> Listing:
         updated_at, number = dict(known.updated_at), known.number
@@ -113,7 +123,7 @@ class Directory:
         new = sorted(
             (path for path, at in changed.items() if at is not None), key=lambda p: (-updated_at[p], p)
         )
-        return Listing(number, updated_at, [*new, *rest])
+        return Listing(number, updated_at, [*new, *rest], known.rewrites)
 
     def _keep(self, tenant_id: str, path: str, at: Instant, card: Card) -> None:
         with self._lock:
@@ -121,7 +131,3 @@ class Directory:
             self._cards.move_to_end((tenant_id, path))
             while len(self._cards) > limits.CARDS_KEPT_MAX:
                 self._cards.popitem(last=False)
-
-
-def _listing(number: int, updated_at: dict[str, Instant]) -> Listing:
-    return Listing(number, updated_at, sorted(updated_at, key=lambda path: (-updated_at[path], path)))

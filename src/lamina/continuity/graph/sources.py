@@ -84,7 +84,7 @@ class GraphSources:
     def _followed(self, tenant_id: str) -> _Known:
         listing = self._directory.of(tenant_id)
         known = self._known.get(tenant_id)
-        if known is None or known.listing.number > listing.number:
+        if known is None or _is_before(listing, known.listing):
             known = self._known[tenant_id] = _Known(listing)
         self._known.move_to_end(tenant_id)
         if known.seen_at < 0 or known.listing is not listing:
@@ -211,3 +211,8 @@ def _readable(documents: Iterable[str], reach: Reach, denied: list[Denied]) -> I
             yield path
         else:
             denied.append(Denied("related_document", path))
+
+
+def _is_before(listing: Listing, known: Listing) -> bool:
+    """Whether what is known holds more than a listing does: links of documents that are erased, or of a store that was put back."""
+    return known.number > listing.number or known.rewrites != listing.rewrites

@@ -117,17 +117,19 @@ class Upkeep:
 
     def _refresh_rows(self, kind: str | None, call: Call) -> list[dict[str, Any]]:
         tenant_id, seen = call.principal.tenant_id, sees(call, ROOT)
-        used = recently_used(self._uses, call)
         active = self._shelf.capsules(tenant_id, self._shelf.active_documents(tenant_id, kind))
+        snapshots = self._shelf.fallbacks(tenant_id, self._shelf.beginning(tenant_id, f"{FALLBACK}/"))
+        kept = [
+            Subject(each.capsule["subject_kind"], each.capsule["subject_id"]) for each in snapshots.values()
+        ]
+        used = recently_used(self._uses, call, {*active, *(each.active_path for each in kept)})
         rows = [
             refresh_candidate(found.capsule, call.now, used=path in used, fallback_only=False)
             for path, found in active.items()
             if seen(path)
         ]
-        snapshots = self._shelf.fallbacks(tenant_id, self._shelf.beginning(tenant_id, f"{FALLBACK}/"))
-        for path, found in snapshots.items():
+        for (path, found), subject in zip(snapshots.items(), kept, strict=True):
             capsule = found.capsule
-            subject = Subject(capsule["subject_kind"], capsule["subject_id"])
             if subject.active_path in active or kind not in (None, subject.kind):
                 continue
             if seen(path):

@@ -44,9 +44,13 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What parsing a document at one version led to: a value, or the error that it is. ``size`` is the document's."""
+    """What parsing a document at one version led to: a value, or the error that it is. ``size`` is the document's.
+
+    A document that begins anew where one was erased has its versions from 1 again, and another ``written_at``.
+    """
 
     version: int
+    written_at: Instant
     size: int
     value: Any  # Any: what the reader of the path makes of it
     error: LaminaError | None = None
@@ -196,7 +200,10 @@ class Shelf:
         with self._lock:
             for document in found:
                 kept = self._parsed.get((tenant_id, document.path))
-                if kept is not None and kept.version == document.version:
+                if kept is not None and (kept.version, kept.written_at) == (
+                    document.version,
+                    document.updated_at,
+                ):
                     known[document.path] = kept
                 else:
                     unread.append(document.path)
@@ -210,7 +217,10 @@ class Shelf:
         key = (tenant_id, document.path)
         with self._lock:
             kept = self._parsed.get(key)
-            if kept is not None and kept.version == document.version:
+            if kept is not None and (kept.version, kept.written_at) == (
+                document.version,
+                document.updated_at,
+            ):
                 self._parsed.move_to_end(key)
                 return kept
         kept = _parsed(document, parse)
@@ -241,9 +251,9 @@ def no_capsule(subject: Subject) -> NotFound:
 def _parsed(document: Document, parse: Callable[[Document], Any]) -> Kept:
     size = len(document.content)
     try:
-        return Kept(document.version, size, parse(document))
+        return Kept(document.version, document.updated_at, size, parse(document))
     except LaminaError as error:
-        return Kept(document.version, size, None, error)
+        return Kept(document.version, document.updated_at, size, None, error)
 
 
 def _active(document: Document) -> Loaded:

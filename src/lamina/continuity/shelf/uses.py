@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final, Protocol
 
 from lamina.continuity.capsule.subjects import Subject
@@ -18,15 +18,15 @@ _NOTED: Final = "subjects"
 class Uses(Protocol):
     """What calls noted, as far as their audit rows are on disk."""
 
-    def noted(self, tenant_id: str, name: str, since: Instant) -> Collection[str]:
-        """Every entry of the lists that calls of a tenant noted under a name, from an instant on."""
+    def noted(self, tenant_id: str, name: str, since: Instant, among: Collection[str]) -> Collection[str]:
+        """Those of some entries that calls of a tenant noted under a name, from an instant on: what was noted is kept as hashes."""
         ...
 
 
 class NoUses:
     """``Uses`` where calls leave no rows."""
 
-    def noted(self, tenant_id: str, name: str, since: Instant) -> Collection[str]:  # noqa: ARG002
+    def noted(self, *_: object) -> Collection[str]:
         """Mirrors ``Uses.noted``."""
         return ()
 
@@ -36,12 +36,17 @@ def note_use(call: Call, subject: Subject) -> None:
     call.noted.setdefault(_NOTED, []).append(_label(subject))
 
 
-def recently_used(uses: Uses, call: Call) -> frozenset[str]:
-    """The paths of the capsules that were given out in the last seven days."""
+def recently_used(uses: Uses, call: Call, paths: Iterable[str]) -> frozenset[str]:
+    """Those of the paths of capsules that were given out in the last seven days."""
     since = call.now - _RECENT_US
-    labels = uses.noted(call.principal.tenant_id, _NOTED, since)
-    return frozenset(Subject(*label.split(":", 1)).active_path for label in labels)
+    labels = {_label_of(path): path for path in paths}
+    noted = uses.noted(call.principal.tenant_id, _NOTED, since, labels.keys())
+    return frozenset(labels[label] for label in noted)
 
 
 def _label(subject: Subject) -> str:
     return f"{subject.kind}:{subject.slug}"
+
+
+def _label_of(active_path: str) -> str:
+    return active_path.rpartition("/")[2].removesuffix(".json").replace("-", ":", 1)

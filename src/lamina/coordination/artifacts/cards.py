@@ -42,10 +42,17 @@ class _Index:
     """The artifacts of one kind of a tenant as of the commit ``number``; ``lock`` is held where it is looked at or changed."""
 
     number: int = 0
+    rewrites: int = 0
+    """How often documents had been erased, which no commit tells of."""
     cards: dict[str, _Card] = field(default_factory=dict)
     paths: dict[Key, set[str]] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def clear(self, rewrites: int) -> None:
+        self.number, self.rewrites = 0, rewrites
+        for held in (self.cards, self.paths, self.unread):
+            held.clear()
 
     def put(self, path: str, card: _Card) -> None:
         self.drop(path)
@@ -81,11 +88,14 @@ class ArtifactCards:
 
     def matching(self, kind: ArtifactKind[RecordT], tenant_id: str, wanted: frozenset[Key]) -> Matches:
         """The artifacts that have every key that is wanted, newest first and then by path. Every write that was answered before counts."""
+        rewrites = self._documents.rewrites(tenant_id)
         head = self._documents.head(tenant_id)
         if head is None:
             return Matches([], skipped=False)
         index = self._index(tenant_id, kind.name)
         with index.lock:
+            if index.rewrites < rewrites:
+                index.clear(rewrites)
             if index.number < head.number:
                 self._follow(kind, tenant_id, index, head)
             return index.matching(wanted)

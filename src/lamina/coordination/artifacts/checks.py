@@ -1,4 +1,4 @@
-"""What every operation over artifacts checks: sizes, texts, peers, and who may see what.
+"""What every operation over artifacts checks: texts, peers, and who may see what.
 
 Refusals of the service are 400s of one code; ``details.field`` names the place.
 """
@@ -12,22 +12,18 @@ from pydantic import BaseModel
 
 from lamina import limits
 from lamina.coordination.artifacts.kinds import ArtifactKind, Key
-from lamina.errors import Conflict, Forbidden, Malformed, NotFound, TooLarge
-from lamina.kernel.canonical import canonical
+from lamina.errors import Conflict, Forbidden, Malformed, NotFound
 from lamina.kernel.operations import Call
-from lamina.kernel.relay import RelayRight
 from lamina.store.ports.peers import Peers
 
 __all__ = [
     "check_bounds",
     "check_items",
     "check_peers",
-    "check_size",
     "check_text",
     "check_visible",
     "message_of",
     "refused",
-    "require_writing",
     "wanted_keys",
 ]
 
@@ -38,24 +34,6 @@ _UNTRUSTED: Final = "untrusted"
 def refused(field: str, reason: str, hint: str | None = None) -> Malformed:
     """The error of a request that the service refuses."""
     return Malformed("INVALID_COORDINATION", f"{field}: {reason}", hint=hint, details={"field": field})
-
-
-def require_writing(call: Call, request: BaseModel, folder: str, bytes_max: int) -> None:
-    """Nothing for a request that is small enough, of a caller who may write in the folder: in the contract's order."""
-    check_size(request, bytes_max)
-    call.relay.require(RelayRight.WRITE_PROJECTS, "write", folder)
-
-
-def check_size(request: BaseModel, bytes_max: int) -> None:
-    """Nothing for a request that is small enough; raises ``TooLarge`` (PAYLOAD_TOO_LARGE)."""
-    size = len(canonical(request.model_dump(mode="json", exclude_none=True)))
-    if size > bytes_max:
-        raise TooLarge(
-            "PAYLOAD_TOO_LARGE",
-            f"Payload too large: {size} bytes > limit {bytes_max}",
-            hint="say it in fewer words",
-            details={"bytes": size, "bytes_max": bytes_max},
-        )
 
 
 def check_text(field: str, text: str | None, longest: int) -> None:

@@ -15,10 +15,8 @@ from lamina.continuity.landing import retried
 from lamina.continuity.shelf.documents import Shelf
 from lamina.coordination.artifacts.checks import (
     check_peers,
-    check_size,
     check_visible,
     message_of,
-    require_writing,
     wanted_keys,
 )
 from lamina.coordination.artifacts.kinds import HANDOFFS
@@ -62,21 +60,17 @@ class _Source:
 class Handoffs:
     """Create, read, query and consume."""
 
-    def __init__(
-        self, shelf: ArtifactShelf, capsules: Shelf, peers: Peers, ids: IdSource, payload_bytes_max: int
-    ) -> None:
+    def __init__(self, shelf: ArtifactShelf, capsules: Shelf, peers: Peers, ids: IdSource) -> None:
         self._shelf = shelf
         self._capsules = capsules
         self._peers = peers
         self._ids = ids
-        self._payload_bytes_max = payload_bytes_max
 
     def create(self, request: CreateHandoff, call: Call) -> Answer:
         """Hand over what binds and what drifts of a capsule, as it stands.
 
         The peer is looked at before the capsule is (contracts 1.7): who names an unknown one learns nothing of what is stored.
         """
-        require_writing(call, request, f"{HANDOFFS.folder}/", self._payload_bytes_max)
         check_peers(self._peers, call.principal.tenant_id, [request.recipient_peer])
         handoff_id = HANDOFFS.new_id(self._ids, call.now)
         message = message_of(request.commit_message, f"handoff: create {handoff_id}")
@@ -127,7 +121,6 @@ class Handoffs:
 
     def consume(self, request: ConsumeHandoff, call: Call) -> Answer:
         """Say what was made of a handoff. The recipient alone may, once; the same again changes nothing."""
-        check_size(request, self._payload_bytes_max)
         path = HANDOFFS.checked_path(request.handoff_id, "handoff_id")
         return Answer(retried(lambda: self._consume(path, request, call)))
 

@@ -12,6 +12,7 @@ from lamina import limits
 from lamina.continuity.files.keeping import file_told
 from lamina.continuity.files.names import check_new, file_path
 from lamina.continuity.landing import Told, retried, written
+from lamina.continuity.permission import require_open
 from lamina.coordination.artifacts.checks import message_of, refused
 from lamina.coordination.patches.requests import (
     ApplyPatch,
@@ -211,6 +212,7 @@ def _require(call: Call, *paths: str) -> None:
     for path in paths:
         call.relay.require(RelayRight.WRITE_PROJECTS, "write", path)
         call.relay.require(write_right(path), "write", path)
+        require_open(call, path)
 
 
 def _new_id(ids: IdSource, call: Call) -> str:

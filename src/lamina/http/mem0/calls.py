@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from lamina.errors import LaminaError, Malformed, Unsupported
 from lamina.http.errors import from_validation
-from lamina.http.mem0 import reading, standing, writing
+from lamina.http.mem0 import erasing, reading, standing, writing
 from lamina.http.mem0.asking import Asker
 from lamina.http.mem0.requests import IGNORED, AddAsked, BatchAsked, ListAsked, SearchAsked, UpdateAsked
 
@@ -106,6 +106,14 @@ def _entities(asker: Asker, given: Given) -> Json:  # noqa: ARG001 - the shape o
     return reading.entities(asker)
 
 
+def _delete_all(asker: Asker, given: Given) -> Json:
+    return erasing.delete_all(asker, given.query)
+
+
+def _delete_entity(asker: Asker, given: Given) -> Json:
+    return erasing.delete_entity(asker, given.path["entity_type"], given.path["entity_name"])
+
+
 def _event(asker: Asker, given: Given) -> Json:
     return reading.event_state(asker, given.path["event_id"])
 
@@ -116,14 +124,6 @@ def _refused(make: Callable[[], LaminaError]) -> MemoryCall:
         raise make()
 
     return MemoryCall(run)
-
-
-def _no_erasure() -> LaminaError:
-    return Unsupported(
-        "ERASURE_NOT_OFFERED",
-        "this server does not erase yet, and deleting everything of somebody is that",
-        hint="delete retracts one memory after another; /v1/scopes/prune leaves idle scopes out of lists",
-    )
 
 
 def _not_offered() -> LaminaError:
@@ -142,7 +142,6 @@ _ONE: Final = {
     "DELETE": MemoryCall(_delete),
 }
 _NONE: Final = {"GET": _refused(_not_offered), "POST": _refused(_not_offered)}
-_ERASES: Final = _refused(_no_erasure)
 
 CALLS: Final[Mapping[str, Mapping[str, MemoryCall]]] = {
     # The platform, as MemoryClient calls it.
@@ -150,23 +149,23 @@ CALLS: Final[Mapping[str, Mapping[str, MemoryCall]]] = {
     "/v3/memories/add/": {"POST": _ADD},
     "/v3/memories/": {"POST": _READ},
     "/v3/memories/search/": {"POST": _SEARCH},
-    "/v1/memories/": {"GET": _LISTED, "POST": _ADD, "DELETE": _ERASES},
+    "/v1/memories/": {"GET": _LISTED, "POST": _ADD, "DELETE": MemoryCall(_delete_all)},
     "/v1/memories/{memory_id}/": _ONE,
     "/v1/memories/{memory_id}/history/": {"GET": MemoryCall(_history)},
     "/v1/batch/": {"PUT": MemoryCall(_update_many, True), "DELETE": MemoryCall(_delete_many, True)},
     "/v1/entities/": {"GET": MemoryCall(_entities)},
     "/v1/event/{event_id}/": {"GET": MemoryCall(_event)},
-    "/v2/entities/{entity_type}/{entity_name}/": {"DELETE": _ERASES},
+    "/v2/entities/{entity_type}/{entity_name}/": {"DELETE": MemoryCall(_delete_entity)},
     # The platform, as earlier clients called it.
     "/v1/memories/search/": {"POST": _SEARCH},
     "/v2/memories/": {"POST": _READ},
     "/v2/memories/search/": {"POST": _SEARCH},
     # The open-source REST server.
-    "/memories": {"GET": _LISTED, "POST": _ADD, "DELETE": _ERASES},
+    "/memories": {"GET": _LISTED, "POST": _ADD, "DELETE": MemoryCall(_delete_all)},
     "/memories/{memory_id}": _ONE,
     "/memories/{memory_id}/history": {"GET": MemoryCall(_history)},
     "/search": {"POST": _SEARCH},
-    "/reset": {"POST": _ERASES},
+    "/reset": _NONE,
     # What MemoryClient calls besides.
     "/configure": _NONE,
     "/v1/exports/": _NONE,

@@ -16,7 +16,7 @@ from lamina.http.mem0.shelf import Moment, Shelf
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339, to_datetime
 
-__all__ = ["entities", "event_state", "list_page", "search_page", "whoami"]
+__all__ = ["entities", "event_state", "homes_of", "list_page", "search_page", "whoami"]
 
 Json = dict[str, Any]  # Any: JSON, in the shapes that Mem0's clients know
 
@@ -157,7 +157,7 @@ def _scopes(asker: Asker, matched: MemoryFilter) -> list[Scope]:
                 hint='say whose memories are meant, as filters={"user_id": "ana"}; in an OR, say it in each part',
                 details={"field": "filters"},
             )
-        found |= dict.fromkeys(_homes(asker, home))
+        found |= dict.fromkeys(homes_of(asker, home))
         if len(found) > limits.MEM0_SCOPES_MAX:
             raise Invalid(
                 "INVALID_FILTER",
@@ -168,7 +168,8 @@ def _scopes(asker: Asker, matched: MemoryFilter) -> list[Scope]:
     return list(found)
 
 
-def _homes(asker: Asker, home: Mapping[str, str]) -> list[Scope]:
+def homes_of(asker: Asker, home: Mapping[str, str]) -> list[Scope]:
+    """The scopes of those that ids name, ``*`` for any."""
     named = Entities(**{field: value for field, value in home.items() if value != ANY})
     inner = next((field for field in ("user_id", "agent_id", "run_id") if field in home), None)
     unnamed = [field for field in ("app_id", inner) if field is not None and home.get(field) == ANY]

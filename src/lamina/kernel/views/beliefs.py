@@ -178,6 +178,8 @@ def belief_fields(
     """The fields of ``belief_view``."""
     known = others or {}
     partial: dict[str, Any] = {}
+    if belief.demoted_by is not None:
+        redacted_fraction = 1.0
     if redacted_fraction > 0.0:
         partial = {"partial": True, "partial_reason": "supporting_evidence_redacted"}
     return {

@@ -40,6 +40,7 @@ from lamina.pipeline.extract.syntax import Parse, Parser
 from lamina.pipeline.extract.telling import told_by
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.told import told_apart
+from lamina.pipeline.extract.unreal import may_suppose, unreal_verbs
 from lamina.pipeline.extract.values import (
     Extraction,
     FindTimes,
@@ -129,6 +130,29 @@ class RulesExtractor:
         works = [_prepare(utterance) for utterance in utterances]
         self._parse(works)
         return [self._read(work) for work in works]
+
+    def supposed(self, text: str) -> list[tuple[int, int]]:
+        """Where verbs of a text stand under a condition or a supposition, from and to; none without a parser."""
+        sentences = [
+            each
+            for each in split_sentences(text, count_max=SENTENCES_MAX)
+            if may_suppose(each.text) and is_english(each.text)
+        ]
+        if not self._use_parser or not sentences:
+            return []
+        self.load()
+        assert self._parser is not None, "nothing is to be parsed without a parser"
+        parses = self._parser.parse(
+            [_LONE_SURROGATE.sub("\ufffd", each.text.replace("’", "'")) for each in sentences]
+        )
+        return [
+            (
+                sentence.start + parse.tokens[i].start,
+                sentence.start + parse.tokens[i].start + len(parse.tokens[i].text),
+            )
+            for sentence, parse in zip(sentences, parses, strict=True)
+            for i in sorted(unreal_verbs(parse))
+        ]
 
     def _parse(self, works: list[_Work]) -> None:
         wanted: list[str] = []

@@ -25,6 +25,8 @@ def restate(triple: Triple, *, seen_at: datetime | None = None) -> str:
 
     A state that was over by `seen_at` is told in the past.
     """
+    if triple.restated:
+        return triple.restated
     subject, verb = _subject(triple), _phrase(triple)
     ended = _has_ended(triple, seen_at)
     if verb.startswith("'s "):

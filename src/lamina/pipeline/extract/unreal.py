@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 
-__all__ = ["unreal_verbs"]
+__all__ = ["may_suppose", "unreal_verbs"]
 
 _IF = word_set("if unless")
 _GIVEN = word_set("provided providing assuming supposing")
 _SUPPOSE = word_set("suppose supposing imagine assume pretend picture say")
 _NEARLY = word_set("nearly almost")
+_OPENERS = _IF | _GIVEN | _SUPPOSE | _NEARLY | {"case"}
+_WORD = re.compile(r"[a-z]+")
 _WHOLLY = word_set("always never every everyone everything all daily nothing anything")
 _ASKING = word_set("ask wonder know see check tell remember decide say understand find")
 _BREAKS = word_set("but yet however ; – —")
@@ -33,6 +35,11 @@ _ASIDE = re.compile(
     r"(?:not|so|anything|any|only|possible|necessary|needed|need be|ever|at all|memory serves|all goes|everything goes|applicable)\b)",
     re.IGNORECASE,
 )  # fmt: skip
+
+
+def may_suppose(sentence: str) -> bool:
+    """Whether a sentence has a word that makes verbs unreal: most have none, and need no parse for it."""
+    return not _OPENERS.isdisjoint(_WORD.findall(sentence.lower()))
 
 
 def unreal_verbs(parse: Parse) -> frozenset[int]:

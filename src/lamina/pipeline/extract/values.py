@@ -165,6 +165,8 @@ class Triple:
     qualifiers: tuple[tuple[str, str], ...] = ()
     introduces: bool = False
     handed_over: bool = False
+    restated: str = ""
+    """The claim in words, where its predicate is none that rules can word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import takewhile
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -23,23 +22,16 @@ from lamina.pipeline.loops.dues import FindMoments, due_of
 from lamina.pipeline.loops.matching import key_terms, specific
 from lamina.pipeline.loops.said import draft_of, shortened
 from lamina.pipeline.loops.values import LoopDraft, LoopReading, Pointer
+from lamina.pipeline.readings.quoting import EDGES, clean, fold, is_quoted, was_said
 
 __all__ = ["SCHEMA", "bears_on", "is_usable", "read_answer"]
 
 _CONFIDENCE: Final = 0.7
 _ENDED_FROM: Final = 0.85
 _PAIRS_FROM: Final = 0.5
-_STEM_CHARS_FROM: Final = 5
-_STEM_SHARE_FROM: Final = 0.7
 _CJK_FROM: Final = "\u3000"
-_QUOTE_CHARS_FROM: Final = 4
 _ITEMS_READ_MAX: Final = 20
 _FENCE = re.compile(r"^\s*```(?:json)?\s*|(?<!\s)\s*```\s*$", re.IGNORECASE)
-_FOLDED = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
-_SPACE = re.compile(r"[\s\x00-\x1f\x7f\u2028\u2029]+")
-_EDGES = " .,;:!?…\"'-–—"
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
 
 _CARES = frozenset(
     key_terms("do") | key_terms("sort") | key_terms("deal handle tackle resolve address manage attend")
@@ -104,13 +96,13 @@ def read_answer(
     something, else all of it. Never raises."""
     found = _object_in(text) or {}
     turn = turn[: limits.LOOP_TURN_CHARS_MAX]
-    said = _fold(turn)
-    ending = said if own is None else _fold(own[: limits.LOOP_TURN_CHARS_MAX])
+    said = fold(turn)
+    ending = said if own is None else fold(own[: limits.LOOP_TURN_CHARS_MAX])
     known = key_terms(" ".join([turn, *before]))
     asked = _asked_about(before)
     drafts: list[LoopDraft] = []
     for item in _items(found, "new", _New):
-        if len(drafts) < limits.LOOPS_NEW_PER_TURN_MAX and _is_quoted(item.quote, said):
+        if len(drafts) < limits.LOOPS_NEW_PER_TURN_MAX and is_quoted(item.quote, said):
             draft = _draft(item, said, known, said_at, find_moments)
             if draft is not None:
                 drafts.append(draft)
@@ -133,7 +125,7 @@ def bears_on(terms: frozenset[str], wording: str) -> bool:
     """Whether words that may end a loop share a key word with it, in whatever form; verbs that fit everything do not count where
     it has others."""
     whole = key_terms(wording)
-    return any(_was_said(term, terms) for term in specific(whole) or whole)
+    return any(was_said(term, terms) for term in specific(whole) or whole)
 
 
 def _asked_about(before: Sequence[str]) -> frozenset[str]:
@@ -145,48 +137,30 @@ def _asked_about(before: Sequence[str]) -> frozenset[str]:
 def _draft(
     item: _New, said: str, known: frozenset[str], said_at: datetime, find_moments: FindMoments
 ) -> LoopDraft | None:
-    wording = shortened(_clean(item.text))[: limits.LOOP_CHARS_MAX].strip(_EDGES)
+    wording = shortened(clean(item.text))[: limits.LOOP_CHARS_MAX].strip(EDGES)
     terms = key_terms(wording)
     if not _is_worded_in(terms, known):
         return None
     due = None
-    if item.when is not None and _is_quoted(item.when, said, characters=1):
-        coming = (due_of(moment, said_at) for moment in find_moments(_clean(item.when), said_at))
+    if item.when is not None and is_quoted(item.when, said, characters=1):
+        coming = (due_of(moment, said_at) for moment in find_moments(clean(item.when), said_at))
         due = min((moment for moment in coming if moment is not None), default=None)
     salience = 2 if item.type == "habit" else 3
-    return draft_of(LoopType(item.type), wording, _CONFIDENCE, salience, _clean(item.quote), due, said_at)
+    return draft_of(LoopType(item.type), wording, _CONFIDENCE, salience, clean(item.quote), due, said_at)
 
 
 def _is_worded_in(terms: frozenset[str], known: frozenset[str]) -> bool:
     """Whether a wording is one of the conversation's: each of its key terms was said, but for one verb that adds nothing. Of a
     script without blanks, whose pairs run across endings, half of them were."""
     pairs = frozenset(term for term in terms if term >= _CJK_FROM)
-    new = [term for term in terms - pairs if not _was_said(term, known)]
+    new = [term for term in terms - pairs if not was_said(term, known)]
     if len(pairs & known) < _PAIRS_FROM * len(pairs):
         return False
     return len(new) < len(terms) and (not new or (len(new) == 1 and new[0] in _CARES))
 
 
-def _was_said(term: str, known: frozenset[str]) -> bool:
-    return term in known or any(_is_one_stem(term, other) for other in known)
-
-
-def _is_one_stem(one: str, other: str) -> bool:
-    """Whether two words are forms of one, such as "apply" and "application", as far as their beginnings tell."""
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    return shared >= max(_STEM_CHARS_FROM, _STEM_SHARE_FROM * max(len(one), len(other)))
-
-
 def _quoted(found: Mapping[str, Any], name: str, shape: type[_Pointing], said: str) -> list[_Pointing]:
-    return [item for item in _items(found, name, shape) if _is_quoted(item.quote, said)]
-
-
-def _is_quoted(quote: str, said: str, *, characters: int = _QUOTE_CHARS_FROM) -> bool:
-    """Whether a quote stands in the turn, word for word but for case, blanks and its edges."""
-    words = _fold(quote).strip(_EDGES)
-    if len(words) < characters:
-        return False
-    return re.search(rf"(?<![a-z0-9]){re.escape(words)}(?![a-z0-9])", said) is not None
+    return [item for item in _items(found, name, shape) if is_quoted(item.quote, said)]
 
 
 def _items(found: Mapping[str, Any], name: str, shape: type[_Shape]) -> list[_Shape]:
@@ -210,11 +184,3 @@ def _object_in(text: str) -> dict[str, Any] | None:
         return None
     lists = isinstance(found, dict) and any(isinstance(found.get(n), list) for n in _Answer.model_fields)
     return found if lists else None
-
-
-def _clean(text: str) -> str:
-    return _SPACE.sub(" ", _SURROGATE.sub("", text)).strip()
-
-
-def _fold(text: str) -> str:
-    return _clean(text.translate(_FOLDED)).casefold()

@@ -35,7 +35,16 @@ from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["EXTRACTOR", "OPEN_SEEN_MAX", "LoopKeeper", "raises_loops", "reference_of"]
+__all__ = [
+    "EXTRACTOR",
+    "OPEN_SEEN_MAX",
+    "LoopKeeper",
+    "is_alike",
+    "is_same",
+    "quote_of",
+    "raises_loops",
+    "reference_of",
+]
 
 EXTRACTOR: Final = "lamina-loops/5"
 OPEN_SEEN_MAX: Final = 200
@@ -47,6 +56,7 @@ _JUST_NOW: Final = 2
 _NOT_YET: Final = "Not yet "
 _NOT_TO: Final = "Remember not to "
 _SALIENCE_MAX: Final = 5
+_QUOTED: Final = " (“"
 _REFERENCE_CHARS: Final = 12
 _SPOKEN: Final = frozenset({"opened_by", "said_again_by", "affirmed_by"})
 _ENDED: Final = frozenset({"completed_by", "dropped_by"})
@@ -60,6 +70,12 @@ def raises_loops(event: Event) -> bool:
         and role_of(event) == "user"
         and event.observed_actor.id == scope.rsplit("/", 1)[-1]
     )
+
+
+def quote_of(loop: Loop) -> str:
+    """The words of the turn that a loop's text ends with, as they stand there; empty where it has none."""
+    _, mark, words = loop.text.partition(_QUOTED)
+    return f"{mark}{words}"
 
 
 def reference_of(loop: Loop) -> str:
@@ -90,7 +106,7 @@ class LoopKeeper:
             stated.end(ending, writes)
         opened = 0
         for draft in reading.drafts:
-            known = next((loop for loop in held if _same(loop, draft)), None)
+            known = next((loop for loop in held if is_same(loop, draft)), None)
             if known is not None:
                 held[held.index(known)] = self._again(known, draft, writes)
             elif opened < limits.LOOPS_NEW_PER_TURN_MAX:
@@ -114,9 +130,9 @@ class LoopKeeper:
         opened = len(self._supports_by([self._event], {"opened_by"}))
         for ordinal, draft in enumerate(reading.drafts):
             told = [loop for loop in held if loop.id in own]
-            if any(_alike(loop, draft) for loop in [*told, *over]):
+            if any(is_alike(loop, draft) for loop in [*told, *over]):
                 continue
-            known = next((loop for loop in held if _same(loop, draft)), None)
+            known = next((loop for loop in held if is_same(loop, draft)), None)
             if known is not None:
                 held[held.index(known)] = self._again(known, draft, writes)
                 own.add(known.id)
@@ -180,7 +196,8 @@ class LoopKeeper:
             object=ObjectValue("literal", draft.wording, "string"),
             kind="loop",
             negated=False,
-            text=_told(name, draft.type.value, draft.wording, draft.due_at, event.offset),
+            text=_told(name, draft.type.value, draft.wording, draft.due_at, event.offset)
+            + (f"{_QUOTED}{draft.quote}”)" if draft.quote else ""),
             external=False,
             trust=event.origin.trust,
             extractor=self._named,
@@ -241,7 +258,8 @@ class LoopKeeper:
                 horizon=loop.horizon if due_at == loop.due_at else draft.horizon,
                 due_at=due_at,
                 due_offset=due_offset,
-                text=_told(loop.subject.name, loop.predicate, str(loop.object.value), due_at, due_offset),
+                text=_told(loop.subject.name, loop.predicate, str(loop.object.value), due_at, due_offset)
+                + quote_of(loop),
                 valid_from=min(loop.valid_from, at),
                 from_offset=offset if at < loop.valid_from else loop.from_offset,
                 seen_at=max(loop.seen_at, at),
@@ -261,7 +279,7 @@ class LoopKeeper:
         for turn in self._view.events(self._turns_of(loop, writes)).values():
             said_at = turn.context.observed_at
             reading = read_turn(turn, self._view.preceding(turn, HEARD_BEFORE))
-            dues = [each.due_at for each in reading.drafts if each.due_at is not None and _same(loop, each)]
+            dues = [each.due_at for each in reading.drafts if each.due_at is not None and is_same(loop, each)]
             dues += [move.due_at for move in reading.moves if move.words == "" or is_about(loop, move.words)]
             told += [(said_at, due, turn.offset) for due in dues[-1:]]
             known |= set(dues)
@@ -344,7 +362,8 @@ class LoopKeeper:
         )
 
 
-def _same(loop: Loop, draft: LoopDraft) -> bool:
+def is_same(loop: Loop, draft: LoopDraft) -> bool:
+    """Whether a turn says again what a loop is about."""
     if str(loop.object.value).startswith(_NOT_TO) != draft.wording.startswith(_NOT_TO):
         return False
     one, other = terms_of(loop), terms_in(draft.wording)
@@ -356,7 +375,7 @@ def _same(loop: Loop, draft: LoopDraft) -> bool:
     return bool(one) and min(both) >= _SAME_FROM
 
 
-def _alike(loop: Loop, draft: LoopDraft) -> bool:
+def is_alike(loop: Loop, draft: LoopDraft) -> bool:
     """Whether two readers of one turn, who may word and class it differently, mean the same."""
     one, other = terms_of(loop), terms_in(draft.wording)
     return bool(one) and max(overlap(one, other), overlap(other, one)) >= _SAME_FROM

@@ -22,9 +22,9 @@ from lamina.models.ports import Message
 from lamina.pipeline.loops.answer import SCHEMA
 from lamina.pipeline.loops.keeping import raises_loops, reference_of
 from lamina.pipeline.reading import role_of
-from lamina.store.ports.writes import Inquiry, inquiry_of
+from lamina.pipeline.readings.quoting import plain
 
-__all__ = ["BEFORE_READ", "TASK", "Question", "inquiry_about", "is_worth_asking", "question_about"]
+__all__ = ["BEFORE_READ", "TASK", "Question", "is_worth_asking", "question_about"]
 
 TASK: Final = "loops/1"
 BEFORE_READ: Final = 2
@@ -85,11 +85,6 @@ def is_worth_asking(event: Event) -> bool:
     )
 
 
-def inquiry_about(event: Event) -> Inquiry:
-    """The inquiry that lands with the extraction of a turn."""
-    return inquiry_of(event, TASK, event.recorded_at)
-
-
 def question_about(
     turn: Event, before: Sequence[Event], held: Sequence[Loop], resting_on: Mapping[str, Sequence[str]]
 ) -> Question:
@@ -125,8 +120,3 @@ def question_about(
         limits.LOOP_TOKENS_MAX,
         tuple(dict.fromkeys(sources)),
     )
-
-
-def plain(text: str) -> str:
-    """The text as UTF-8 can hold it."""
-    return text.encode("utf-8", "replace").decode("utf-8")

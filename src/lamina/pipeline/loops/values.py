@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from lamina.kernel.records import Horizon, LoopType
@@ -51,6 +52,8 @@ class LoopDraft:
     horizon: Horizon = "ongoing"
     due_at: Instant | None = None
     offered: bool = False
+    quote: str = ""
+    """The part of the turn that says so, where a language model pointed at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +82,16 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """What a language model says of a loop that is open, by the reference that it was shown."""
+    """What a language model says of a loop that is open, by the reference that it was shown or by words that name it. ``words`` are
+    those of the turn that say so, ``due`` the day in them."""
 
     reference: str
     says: Literal["said_again", "completed", "dropped"]
     confidence: float
     terms: frozenset[str] = frozenset()
     """What was said to end it, and what was asked just before: it ends a loop that shares a key word with that."""
+    words: str = ""
+    due: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from lamina.recall.layers.reading import (
 from lamina.recall.layers.words import axes_of
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.ports.store import Store
+from lamina.store.redactions import redacted_shares
 from lamina.types.layer_requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
 from lamina.types.layers import BeliefPage, FactPage, Timeline, TimelineEntry, TimelineSubject
 
@@ -213,9 +214,14 @@ def with_tensions(
     contradicted = {other for belief in beliefs for other in belief.contradicts}
     found = records.get(tenant_id, contradicted, seen_at=seen_at)
     others = {key: lens.seen(other) for key, other in found.items() if isinstance(other, Belief)}
+    shares = redacted_shares(store, tenant_id, beliefs)
     return [
         belief_view(
-            lens.seen(belief), counting(records, belief, supports(belief.id)), others=others, lens=lens
+            lens.seen(belief),
+            counting(records, belief, supports(belief.id)),
+            others=others,
+            redacted_fraction=shares.get(belief.id, 0.0),
+            lens=lens,
         )
         for belief in beliefs
     ]

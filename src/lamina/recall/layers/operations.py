@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
@@ -15,6 +16,7 @@ from lamina.recall.layers.claims import ClaimReads
 from lamina.recall.layers.coverage import CoverageReads
 from lamina.recall.layers.entities import EntityReads, EntityRequest
 from lamina.recall.layers.events import EventReads
+from lamina.recall.layers.forgotten import telling_of_forgotten
 from lamina.recall.layers.reach import view_grants
 from lamina.recall.layers.understanding import ConceptReads
 from lamina.recall.layers.why import BeliefReasons
@@ -46,13 +48,14 @@ def layer_operations(store: Store) -> list[Operation[Any]]:
         BeliefReasons(store),
         ConceptReads(store),
     )
+    single = partial(_single, store)
     return [
         _listing("events", requests.EventsRequest, EventPage, events.events, "List events, newest first."),
-        _single("event", requests.EventId, EventView, events.event, "Read one event."),
+        single("event", requests.EventId, EventView, events.event, "Read one event."),
         _listing("episodes", requests.EpisodesRequest, EpisodePage, events.episodes, "List episodes."),
-        _single("episode", requests.EpisodeId, EpisodeView, events.episode, "Read one episode."),
+        single("episode", requests.EpisodeId, EpisodeView, events.episode, "Read one episode."),
         _listing("facts", requests.FactsRequest, FactPage, claims.facts, "List facts."),
-        _single("fact", requests.FactId, FactView, claims.fact, "Read one fact."),
+        single("fact", requests.FactId, FactView, claims.fact, "Read one fact."),
         _listing(
             "facts_timeline",
             requests.TimelineRequest,
@@ -61,8 +64,8 @@ def layer_operations(store: Store) -> list[Operation[Any]]:
             "The values that a subject's predicate has held, in the order in which they held.",
         ),
         _listing("beliefs", requests.BeliefsRequest, BeliefPage, claims.beliefs, "List beliefs.", Tier.BETA),
-        _single("belief", requests.BeliefId, BeliefView, claims.belief, "Read one belief.", Tier.BETA),
-        _single(
+        single("belief", requests.BeliefId, BeliefView, claims.belief, "Read one belief.", Tier.BETA),
+        single(
             "beliefs_why",
             requests.WhyRequest,
             Why,
@@ -70,7 +73,7 @@ def layer_operations(store: Store) -> list[Operation[Any]]:
             "Why a belief is held, down to the events.",
             Tier.BETA,
         ),
-        _single(
+        single(
             "why",
             requests.WhyRecordRequest,
             WhyRecord,
@@ -99,7 +102,7 @@ def layer_operations(store: Store) -> list[Operation[Any]]:
             Tier.BETA,
             Capability.UNDERSTANDING_READ,
         ),
-        _single(
+        single(
             "concept",
             requests.ConceptId,
             ConceptView,
@@ -108,7 +111,7 @@ def layer_operations(store: Store) -> list[Operation[Any]]:
             Tier.BETA,
             Capability.UNDERSTANDING_READ,
         ),
-        _single(
+        single(
             "concept_related",
             requests.RelatedRequest,
             RelatedPage,
@@ -157,6 +160,7 @@ def _listing(
 
 
 def _single(
+    store: Store,
     name: str,
     request: type[BaseModel],
     result: type[BaseModel],
@@ -166,7 +170,6 @@ def _single(
     capability: Capability = Capability.SCOPE_READ_LOCAL,
 ) -> Operation[Any]:
     """An operation on one record, whose scope is checked once it is known."""
-    gone = ("RESOURCE_DELETED",) if name in ("belief", "beliefs_why", "why") else ()
 
     def grants(asked: BaseModel, principal: Principal) -> list[Grant]:  # noqa: ARG001 - the port's shape
         return [Grant(capability, None)]
@@ -179,7 +182,7 @@ def _single(
         effect=Effect.READ,
         tier=tier,
         grants=grants,
-        handler=handler,
+        handler=telling_of_forgotten(store, handler),
         summary=summary,
-        fails=("NOT_FOUND", *gone),
+        fails=("NOT_FOUND", "RESOURCE_DELETED"),
     )

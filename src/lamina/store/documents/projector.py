@@ -39,6 +39,7 @@ _LOG = logging.getLogger("lamina.store")
 LOCK = "projector.lock"
 _PART = "the repository of documents"
 _GATHERING = "gathering the packs of documents"
+_LOOKING = "looking for erased documents"
 
 
 class CommitRows(Protocol):
@@ -58,6 +59,14 @@ class CommitRows(Protocol):
 
     def note(self, tenant_id: str, shas: Sequence[tuple[int, str]], *, wait: bool) -> None:
         """Note the hashes of commits, at once or with a later write."""
+        ...
+
+    def due(self) -> dict[str, int]:
+        """The tenants whose repositories are to be written anew without what was erased, and how often that was so."""
+        ...
+
+    def rewritten(self, tenant_id: str, times: int) -> None:
+        """A repository is as its rows were when it was to be written anew for so many times."""
         ...
 
 
@@ -192,6 +201,19 @@ class Projector:
             self._idle = False
             self._asked.notify_all()
 
+    def rewrite(self, tenant_id: str) -> None:
+        """Mirrors ``Projecting.rewrite``."""
+        if self._held is not None:
+            self.rebuild([tenant_id])
+            return
+        # Nobody makes commits here: the lock is held for this one work, so that a server that starts can have it.
+        once = Projector(self._folder, self._rows, self._failures, durable=self._durable)
+        try:
+            once.rebuild([tenant_id])
+            once.recover()
+        finally:
+            once.close()
+
     def close(self) -> None:
         """Finish what waits, then stop."""
         with self._lock:
@@ -228,10 +250,23 @@ class Projector:
             while not (self._due or self._closed):
                 self._idle = True
                 self._asked.notify_all()
-                self._asked.wait()
+                if not self._asked.wait(limits.REWRITE_LOOK_S):
+                    self._look_for_erased()
             self._idle = False
             due, self._due = sorted(self._due), set()
             return due
+
+    def _look_for_erased(self) -> None:
+        """Whoever erases documents may be another process, which only leaves a note."""
+        try:
+            erased = self._rows.due()
+        except Exception as error:
+            self._failures.note(_LOOKING, error)
+            return
+        self._failures.over(_LOOKING)
+        self._damaged.update(erased)
+        self._behind.update(erased)
+        self._due.update(erased)
 
     def _refuse_what_waits(self) -> None:
         """Nobody waits for a thread that has ended, for whatever reason."""
@@ -255,13 +290,17 @@ class Projector:
         try:
             try:
                 if tenant_id in self._damaged:
-                    raise DamagedRepository("a check found it damaged")
+                    raise DamagedRepository("a check found it damaged, or what it held was erased")
                 repository = self._follow(tenant_id)
             except DamagedRepository as damage:
                 _LOG.warning("a repository of documents is built anew: %s", damage)
                 self._behind.add(tenant_id)
-                self._followed[tenant_id] = self._rebuilt(tenant_id)
-                self._damaged.discard(tenant_id)
+                self._damaged.discard(tenant_id)  # who asks for it meanwhile has it made once more
+                try:
+                    self._followed[tenant_id] = self._rebuilt(tenant_id)
+                except BaseException:
+                    self._damaged.add(tenant_id)
+                    raise
                 repository = self._follow(tenant_id)
         except Exception as error:
             # The worktree may be ahead of the repository: the next attempt reads it anew.
@@ -362,6 +401,8 @@ class Projector:
         for left in [*self._folder.glob(f"{path.name}.new-*"), *self._folder.glob(f"{path.name}.old-*")]:
             shutil.rmtree(left, ignore_errors=True)
         repository = GitRepository(path, durable=self._durable)
+        if tenant_id in self._rows.due():
+            raise DamagedRepository("what it held was erased")
         head = self._rows.head(tenant_id)
         if repository.is_damaged or (head is not None and not repository.holds(head.sha)):
             raise DamagedRepository("a pack is torn, or the newest commit is not whole")
@@ -372,6 +413,7 @@ class Projector:
 
     def _rebuilt(self, tenant_id: str) -> _Followed:
         self._stop_gathering()  # it would put old objects into the new repository
+        erased = self._rows.due().get(tenant_id)
         path = self._folder / folder_name(tenant_id)
         fresh_path = path.with_name(f"{path.name}.new-{uuid.uuid4().hex}")
         fresh = GitRepository(fresh_path, durable=self._durable)
@@ -393,6 +435,8 @@ class Projector:
         if last is not None:
             self._heads[tenant_id] = last
         self._answer(tenant_id, noted)
+        if erased is not None:
+            self._rows.rewritten(tenant_id, erased)
         return _Followed(repository, Worktree(followed.worktree.head, repository.read), followed.number)
 
     # ---- gathering packs, beside the writes

@@ -90,6 +90,16 @@ class SharedProjector:
         with contextlib.suppress(_Gone):  # who comes next looks for itself
             self._ask({"op": "rebuild", "tenants": sorted(tenant_ids)})
 
+    def rewrite(self, tenant_id: str) -> None:
+        """Mirrors ``Projecting.rewrite``."""
+        if self._mine():
+            self._own.rebuild([tenant_id])
+            return
+        try:
+            self._ask({"op": "rebuild", "tenants": [tenant_id]})
+        except _Gone:
+            self._own.rewrite(tenant_id)
+
     def recover(self) -> None:
         """Mirrors ``Projecting.recover``."""
         try:

@@ -38,7 +38,7 @@ from lamina.store.rules.documents import (
 )
 from lamina.store.rules.refusals import check_same
 
-__all__ = ["MemoryDocuments"]
+__all__ = ["MemoryDocuments", "hashed"]
 
 
 class MemoryDocuments:
@@ -91,7 +91,7 @@ class MemoryDocuments:
         _end_told(tables, write, replace(commit, committed_at=ended_at))
         _note_told(tables, appended, versions)
         parent = bytes.fromhex(last.sha) if last else None
-        commit = replace(commit, sha=_hashed(tables, write.tenant_id, commit, parent))
+        commit = replace(commit, sha=hashed(tables, write.tenant_id, commit, parent))
         tables.commits_made[write.tenant_id, commit.number] = commit
         return Written(commit, versions, tuple(each.event.id for each in appended))
 
@@ -195,6 +195,10 @@ class MemoryDocuments:
             if commit.number > after
         ][:limit]
 
+    def rewrites(self, tenant_id: str) -> int:
+        """Mirrors ``Documents.rewrites``."""
+        return self._memory.tables.rewrites.get(tenant_id, 0)
+
     def rebuild(self, tenant_ids: Collection[str]) -> None:
         """Mirrors ``Documents.rebuild``. There are no repositories to build."""
 
@@ -277,7 +281,7 @@ def _left_by(tables: Tables, tenant_id: str, number: int) -> dict[str, bytes | N
     return left
 
 
-def _hashed(tables: Tables, tenant_id: str, commit: Commit, parent: bytes | None) -> str:
+def hashed(tables: Tables, tenant_id: str, commit: Commit, parent: bytes | None) -> str:
     """The hash of a commit over its parent, whose objects are kept."""
     worktree = Worktree(parent, tables.objects.__getitem__)
     left = _left_by(tables, tenant_id, commit.number)

@@ -9,8 +9,11 @@ from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.store.memory.audit import MemoryAudit, MemoryPeppers
 from lamina.store.memory.changes import MemoryChanges
+from lamina.store.memory.citations import MemoryCitations
 from lamina.store.memory.definitions import MemoryDefinitions
 from lamina.store.memory.documents import MemoryDocuments
+from lamina.store.memory.erasing import MemoryErasing
+from lamina.store.memory.erasures import MemoryErasures
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.inquiries import MemoryInquiries
 from lamina.store.memory.jobs import MemoryJobs
@@ -25,7 +28,9 @@ from lamina.store.memory.relay_tokens import MemoryRelayTokens
 from lamina.store.memory.revocations import MemoryRevocations
 from lamina.store.memory.schedule import MemorySchedule
 from lamina.store.memory.sessions import MemorySessions
+from lamina.store.memory.signing_keys import MemorySealedKeys
 from lamina.store.memory.tables import Memory
+from lamina.store.memory.traces import MemoryTraces
 from lamina.store.memory.upkeep import MemoryUpkeep
 from lamina.store.rows import record_row, text_row
 
@@ -54,13 +59,18 @@ class MemoryStore:
         self.upkeep = MemoryUpkeep(self._memory)
         self.documents = MemoryDocuments(self._memory, clock, self.log)
         self.relay_tokens = MemoryRelayTokens(self._memory)
+        self.signing_keys = MemorySealedKeys(self._memory)
         self.revocations = MemoryRevocations(self._memory)
         self.definitions = MemoryDefinitions(self._memory, self.log)
         self.schedule = MemorySchedule(self._memory)
         self.sessions = MemorySessions(self._memory, self.log)
         self.model_outputs = MemoryModelOutputs(self._memory)
         self.packs = MemoryPacks(self._memory)
-        self.inquiries = MemoryInquiries(self._memory)
+        self.inquiries = MemoryInquiries(self._memory, self.log)
+        self.citations = MemoryCitations(self._memory)
+        self.erasures = MemoryErasures(self._memory, clock, ids)
+        self.traces = MemoryTraces(self._memory)
+        self.erasing = MemoryErasing(self._memory, clock, ids, self.log)
         self.rederivation = MemoryRederivation(
             self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)
         )

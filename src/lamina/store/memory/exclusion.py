@@ -30,7 +30,7 @@ def exclude_unsupported(tables: Tables, supports: Iterable[Support]) -> None:
         gone = {
             key
             for tenant, key in tables.events
-            if tenant == tenant_id and tables.events[tenant, key].excluded
+            if tenant == tenant_id and not tables.events[tenant, key].counts
         }
         gone |= {key[1] for key, record in tables.records.items() if key[0] == tenant_id and record.excluded}
         touched: set[Scope] = set()
@@ -67,7 +67,7 @@ def _keep_out(tables: Tables, tenant_id: str, record_ids: Iterable[str]) -> set[
 def _rests_on_events(tables: Tables, tenant_id: str, record_id: str) -> bool:
     sources = _reached(tables, tenant_id, record_id, upward=False)
     events = [tables.events[tenant_id, key] for key in sources if (tenant_id, key) in tables.events]
-    return not all(event.excluded for event in events)
+    return any(event.counts for event in events)
 
 
 def _reached(tables: Tables, tenant_id: str, start: str, *, upward: bool) -> set[str]:
@@ -94,7 +94,7 @@ def _yes_to_cancelled(tables: Tables, edge: Support) -> list[str]:
         if (each.tenant_id, each.record_id, each.relation) == (edge.tenant_id, edge.record_id, OFFERED_IN)
         and each.role is not None
         and (event := tables.events.get((each.tenant_id, each.source_id))) is not None
-        and event.excluded
+        and not event.counts
     ]
 
 

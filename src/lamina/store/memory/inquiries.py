@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from lamina.kernel.events import Event, Stage
+from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.store.memory.log import MemoryLog
 from lamina.store.memory.model_outputs import put_output
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import Memory, Tables
@@ -26,8 +27,9 @@ _OPEN = ("pending", "answered")
 class MemoryInquiries:
     """``Inquiries`` over a dictionary."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, log: MemoryLog) -> None:
         self._memory = memory
+        self._log = log
 
     def claim(
         self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
@@ -46,6 +48,32 @@ class MemoryInquiries:
                 for inquiry in claimed
             ]
             tables.inquiries |= {inquiry.id: inquiry for inquiry in leased}
+            return leased
+
+    def claim_behind(self, head: Inquiry, *, limit: int, now: Instant) -> list[Inquiry]:
+        """Mirrors ``Inquiries.claim_behind``."""
+        with self._memory.change() as tables:
+            held = tables.inquiries.get(head.id)
+            if held is None or held.state != "pending" or held.fence != head.fence:
+                return []
+            place = (head.tenant_id, head.scope)
+            behind = [
+                each
+                for each in tables.inquiries.values()
+                if (each.tenant_id, each.scope) == place
+                and each.state in _OPEN
+                and (each.position, each.id) > (head.position, head.id)
+            ]
+            ordered = sorted(behind, key=lambda each: (each.position, each.id))
+            fit = [
+                each.state == "pending" and each.task == head.task and each.is_due(now) for each in ordered
+            ]
+            near = ordered[: fit.index(False) if False in fit else len(fit)][:limit]
+            leased = [
+                replace(each, lease_until=held.lease_until, lease_owner=held.lease_owner, fence=held.fence)
+                for each in near
+            ]
+            tables.inquiries |= {each.id: each for each in leased}
             return leased
 
     def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
@@ -108,20 +136,19 @@ class MemoryInquiries:
             newest = _newest(tables, ready.inquiry)
             if held is None or held.state != "answered" or newest is None or newest.id != ready.after.id:
                 return False
-            tables.inquiries[held.id] = replace(
-                held,
-                state="applied",
-                last_error=None,
-                applied_after=newest.position,
-                applied_order=sum(
-                    (each.tenant_id, each.scope, each.applied_after)
-                    == (held.tenant_id, held.scope, newest.position)
-                    for each in tables.inquiries.values()
-                ),
-                applied_at=at,
-            )
+            _note_applied(tables, held, newest.position, at)
             put_writes(tables, writes)
             return True
+
+    def enter(self, ready: Ready, entry: EventDraft) -> Event | None:
+        """Mirrors ``Inquiries.enter``."""
+        with self._memory.change() as tables:
+            held = tables.inquiries.get(ready.inquiry.id)
+            if held is None or held.state != "answered":
+                return None
+            entered = self._log.enter_shown(tables, entry)
+            _note_applied(tables, held, entered.position, entered.recorded_at)
+            return entered
 
     def applied_after(self, event: Event) -> list[Inquiry]:
         """Mirrors ``Inquiries.applied_after``."""
@@ -177,6 +204,19 @@ class MemoryInquiries:
                 )
             return len(failed)
 
+    def ask_again(self, inquiries: Collection[Inquiry]) -> None:
+        """Mirrors ``Inquiries.ask_again``."""
+        with self._memory.change() as tables:
+            known = {
+                (each.tenant_id, each.event_id, each.task): key for key, each in tables.inquiries.items()
+            }
+            for inquiry in inquiries:
+                number = known.get((inquiry.tenant_id, inquiry.event_id, inquiry.task))
+                if number is None:
+                    tables.last_inquiry += 1
+                    number = tables.last_inquiry
+                tables.inquiries[number] = replace(inquiry, id=number)
+
     def unsettled(self, tenant_id: str, within: Scope | None, limit: int) -> list[Inquiry]:
         """Mirrors ``Inquiries.unsettled``."""
         found = [
@@ -215,6 +255,19 @@ def _in_turn(due: Sequence[Inquiry], behind: str) -> list[Inquiry]:
         order.append((before[each.tenant_id], each.tenant_id <= behind, each.tenant_id, each))
         before[each.tenant_id] += 1
     return [each for *_, each in sorted(order, key=lambda item: item[:3])]
+
+
+def _note_applied(tables: Tables, held: Inquiry, position: int, at: Instant) -> None:
+    place = (held.tenant_id, held.scope, position)
+    others = ((each.tenant_id, each.scope, each.applied_after) for each in tables.inquiries.values())
+    tables.inquiries[held.id] = replace(
+        held,
+        state="applied",
+        last_error=None,
+        applied_after=position,
+        applied_order=sum(each == place for each in others),
+        applied_at=at,
+    )
 
 
 def _free(inquiry: Inquiry) -> Inquiry:

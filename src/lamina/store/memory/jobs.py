@@ -13,6 +13,7 @@ from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.audit import put_audits
+from lamina.store.memory.erasing import lay_frozen
 from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.records import put_writes
@@ -168,6 +169,10 @@ class MemoryJobs:
                 tables.hidden_texts, tables.vectors, tables.jobs,
             ):  # fmt: skip
                 derived.clear()
+            for place, stone in list(tables.tombstones.items()):
+                if stone.cascade == "derived_only":
+                    del tables.tombstones[place]
+            lay_frozen(tables, tables)
             for place, event in tables.events.items():
                 if event.cancelled_after is not Stage.CAPTURED:
                     tables.jobs[place] = JobRow(event=event, stage=Stage.EXTRACTED)

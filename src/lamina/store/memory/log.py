@@ -16,6 +16,7 @@ from lamina.kernel.events import Event, EventDraft, Modality, Stage
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.store.memory.erasures import refuse_erased
 from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
@@ -55,6 +56,7 @@ class MemoryLog:
 
     def put(self, tables: Tables, captures: Sequence[Capture]) -> list[Appended]:
         """``append`` inside somebody's change."""
+        refuse_erased(tables, (capture.draft for capture in captures))
         now = self._clock.now()
         appended = [self._append_one(tables, capture, now) for capture in captures]
         fresh = [entry.event for entry in appended if not entry.replayed]
@@ -86,7 +88,8 @@ class MemoryLog:
 
     def _stamped(self, tables: Tables, draft: EventDraft, now: Instant) -> Event:
         log = _of_tenant(tables, draft.tenant_id)
-        position, recorded_at = (log[-1].position, log[-1].recorded_at) if log else (0, 0)
+        ends = [(event.position, event.recorded_at) for event in log[-1:]]
+        position, recorded_at = max([*ends, tables.log_ends.get(draft.tenant_id, (0, 0))])
         recorded_at = max(now, recorded_at + 1)
         values = {item.name: getattr(draft, item.name) for item in fields(EventDraft)}
         # The log keeps JSON, not the caller's objects, which the caller may still change.
@@ -134,7 +137,9 @@ class MemoryLog:
     def last_recorded(self, tenant_id: str, scopes: Collection[Scope] | None) -> Instant | None:
         """Mirrors ``EventLog.last_recorded``."""
         events = _of_tenant(self._memory.tables, tenant_id)
-        recorded = (e.recorded_at for e in events if scopes is None or e.scope in scopes)
+        recorded = [e.recorded_at for e in events if scopes is None or e.scope in scopes]
+        if scopes is None and tenant_id in self._memory.tables.log_ends:
+            recorded.append(self._memory.tables.log_ends[tenant_id][1])
         return max(recorded, default=None)
 
     def senders_into(self, tenant_id: str, into: Scope) -> list[Scope]:
@@ -154,6 +159,7 @@ class MemoryLog:
             tables.about = event_id
             if event.excluded:
                 return ()
+            refuse_erased(tables, [event])
             stages = list(Stage)
             job = tables.jobs.pop((tenant_id, event_id), None)
             dropped = tuple(stages[stages.index(job.stage) :]) if job else ()
@@ -168,10 +174,15 @@ class MemoryLog:
     def append_entry(self, draft: EventDraft) -> Event:
         """Mirrors ``EventLog.append_entry``."""
         with self._memory.change() as tables:
-            entry = self.enter(tables, draft)
-            put_lifecycle(tables, [captured_row(entry)], self._clock, self._ids)
-            tables.about = entry.id
-            return entry
+            return self.enter_shown(tables, draft)
+
+    def enter_shown(self, tables: Tables, draft: EventDraft) -> Event:
+        """``append_entry`` inside somebody's change."""
+        refuse_erased(tables, [draft])
+        entry = self.enter(tables, draft)
+        put_lifecycle(tables, [captured_row(entry)], self._clock, self._ids)
+        tables.about = entry.id
+        return entry
 
     def enter(self, tables: Tables, draft: EventDraft) -> Event:
         """``append_entry`` inside somebody's change, who tells of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.model_outputs import ModelOutput, Spending
 
 __all__ = ["MemoryModelOutputs", "put_output"]
 
@@ -31,6 +31,26 @@ class MemoryModelOutputs:
     def find(self, tenant_id: str, input_hash: str) -> ModelOutput | None:
         """Mirrors ``ModelOutputs.find``."""
         return self._memory.tables.outputs.get((tenant_id, input_hash))
+
+    def spend(self, spending: Spending) -> None:
+        """Mirrors ``ModelOutputs.spend``."""
+        key = (spending.tenant_id, spending.day, spending.task, spending.model)
+        with self._memory.change() as tables:
+            asked, tokens_in, tokens_out = tables.spendings.get(key, (0, 0, 0))
+            tables.spendings[key] = (
+                asked + spending.asked,
+                tokens_in + spending.tokens_in,
+                tokens_out + spending.tokens_out,
+            )
+
+    def spent(self, tenant_id: str | None, day: int) -> list[Spending]:
+        """Mirrors ``ModelOutputs.spent``."""
+        found = sorted(self._memory.tables.spendings.items())
+        return [
+            Spending(*key, *figures)
+            for key, figures in found
+            if key[1] == day and tenant_id in (None, key[0])
+        ]
 
     def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
         """Mirrors ``ModelOutputs.forget``."""

@@ -147,7 +147,7 @@ class MemoryRecords:
             (events[tenant_id, each.source_id], each)
             for found in self.supports_of(tenant_id, fact_ids).values()
             for each in found
-            if (tenant_id, each.source_id) in events and not events[tenant_id, each.source_id].excluded
+            if (tenant_id, each.source_id) in events and events[tenant_id, each.source_id].counts
         ]
         told.sort(key=lambda item: (item[0].position, item[1].record_id, item[1].relation))
         statements: dict[str, list[Statement]] = defaultdict(list)
@@ -282,7 +282,7 @@ class MemoryRecords:
                 (mention.tenant_id, mention.scope) == (tenant_id, scope)
                 and mention.entity_id in entity_ids
                 and mention.type is not None
-                and not (event is not None and event.excluded)
+                and not (event is not None and not event.counts)
             ):
                 found.setdefault(mention.entity_id, mention.type)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from lamina.kernel.ids import IdSource
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock
 from lamina.store.memory.audit import put_audits
+from lamina.store.memory.erasing import fill_frozen, forget_aside
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports.lifecycle import LifecycleDraft
@@ -33,9 +34,12 @@ class MemoryRederivation:
         self._ids = ids
         self._opened = opened
         self._noted = RederivationState({}, {})
-        self._stale: dict[tuple[str, Scope], int] = {}
         self._derived = 0
         self._aside: tuple[ScopeGroup, Memory] | None = None
+
+    @property
+    def _stale(self) -> dict[tuple[str, Scope], int]:
+        return self._memory.tables.stale
 
     def begin(self, versions: Versions) -> RederivationState:
         """Mirrors ``Rederivation.begin``."""
@@ -49,10 +53,17 @@ class MemoryRederivation:
             self._aside, self._derived = None, 0
         return self.state()
 
+    def ask(self, tenant_id: str, scopes: Collection[Scope]) -> None:
+        """Mirrors ``Rederivation.ask``."""
+        counted = Counter((event.tenant_id, event.scope) for event in self._memory.tables.events.values())
+        self._stale.update({(tenant_id, scope): counted[tenant_id, scope] for scope in scopes})
+        self._aside, self._derived = None, 0
+
     def note_all(self, versions: Versions) -> None:
         """Mirrors ``Rederivation.note_all``."""
         self._noted = RederivationState(dict(versions), {})
-        self._stale, self._aside, self._derived = {}, None, 0
+        self._stale.clear()
+        self._aside, self._derived = None, 0
 
     def state(self) -> RederivationState:
         """Mirrors ``Rederivation.state``."""
@@ -96,6 +107,7 @@ class MemoryRederivation:
         filled.definitions = {
             key: each for key, each in live.definitions.items() if key[0] == group.tenant_id
         }
+        fill_frozen(filled, live, group.tenant_id, group.scopes)
         filled.outputs, filled.output_sources = dict(live.outputs), set(live.output_sources)
         memory = Memory()
         memory.tables = filled
@@ -118,6 +130,7 @@ class MemoryRederivation:
                 return False
             failed = [event_id for (_, event_id), job in tables.jobs.items() if _of(group, job.event)
                       and job.state == "failed"]  # fmt: skip
+            forget_aside(aside, tables, group.tenant_id, group.scopes)
             self._swap_rows(tables, aside, group)
             for key in [key for key, job in tables.jobs.items() if _of(group, job.event)]:
                 del tables.jobs[key]
@@ -137,7 +150,7 @@ class MemoryRederivation:
             put_audits(tables, [row.draft for row in aside.audit.values()])
             for scope in group.scopes:
                 tables.note_index_change(group.tenant_id, scope)
-                self._stale.pop((group.tenant_id, scope), None)
+                tables.stale.pop((group.tenant_id, scope), None)
         return True
 
     def _swap_rows(self, tables: Tables, aside: Tables, group: ScopeGroup) -> None:
@@ -204,11 +217,12 @@ def _changed_below(tables: Tables, aside: Tables, group: ScopeGroup, newest: int
     ours = [event for event in tables.events.values() if _of(group, event) and event.position <= newest]
     jobs = [job for job in tables.jobs.values() if _of(group, job.event)]
     return (
-        {event.id: event.cancelled_after for event in ours}
-        != {event.id: event.cancelled_after for event in aside.events.values()}
+        {event.id: (event.cancelled_after, event.redacted_by) for event in ours}
+        != {event.id: (event.cancelled_after, event.redacted_by) for event in aside.events.values()}
         or any(
             job.state == "running" or (job.state == "pending" and job.event.position <= newest)
             for job in jobs
         )
         or len(_applied(tables, group, newest)) != len(aside.inquiries)
+        or not {key for key in aside.outputs if key[0] == group.tenant_id} <= set(tables.outputs)
     )

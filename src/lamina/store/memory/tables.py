@@ -15,6 +15,8 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.definitions import Definition
 from lamina.store.ports.documents import ChangeKind, Commit
+from lamina.store.ports.erasing import Tombstone
+from lamina.store.ports.erasures import ErasureJob, ErasureLine, Preview
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.model_outputs import ModelOutput
@@ -25,6 +27,7 @@ from lamina.store.ports.revocations import Revocation
 from lamina.store.ports.schedule import ScheduleItem
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.ports.sessions import OutboxRow, Place, Sitting
+from lamina.store.ports.signing_keys import SealedKey
 from lamina.store.ports.writes import Inquiry
 from lamina.store.rules.documents import Standing
 
@@ -77,6 +80,16 @@ class Tables:
     scopes: dict[tuple[str, Scope], ScopeRow] = field(default_factory=dict)
     records: dict[tuple[str, str, int], Record] = field(default_factory=dict)
     supports: dict[tuple[str, str, str, str], Support] = field(default_factory=dict)
+    log_ends: dict[str, tuple[int, Instant]] = field(default_factory=dict)
+    tombstones: dict[tuple[str, str], Tombstone] = field(default_factory=dict)
+    frozen: dict[tuple[str, str], tuple[Scope, Instant]] = field(default_factory=dict)
+    frozen_records: dict[tuple[str, str, int], Record] = field(default_factory=dict)
+    frozen_supports: dict[tuple[str, str, str, str], Support] = field(default_factory=dict)
+    frozen_mentions: dict[tuple[str, str, Scope, str, str], tuple[Mention, Entity]] = field(
+        default_factory=dict
+    )
+    frozen_texts: dict[tuple[str, str], TextRow] = field(default_factory=dict)
+    stale: dict[tuple[str, Scope], int] = field(default_factory=dict)
     entities: dict[tuple[str, str], Entity] = field(default_factory=dict)
     mentions: dict[tuple[str, str, Scope, str, str], Mention] = field(default_factory=dict)
     texts: dict[tuple[str, str], TextRow] = field(default_factory=dict)
@@ -97,15 +110,21 @@ class Tables:
     document_events: dict[tuple[str, str], DocumentEvent] = field(default_factory=dict)
     commits_made: dict[tuple[str, int], Commit] = field(default_factory=dict)
     objects: dict[bytes, bytes] = field(default_factory=dict)
+    rewrites: dict[str, int] = field(default_factory=dict)
     relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
+    signing_keys: dict[tuple[str, str], SealedKey] = field(default_factory=dict)
     sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
     outbox: dict[int, OutboxRow] = field(default_factory=dict)
     last_outbox: int = 0
     outputs: dict[tuple[str, str], ModelOutput] = field(default_factory=dict)
     output_sources: set[tuple[str, str, str]] = field(default_factory=set)
+    spendings: dict[tuple[str, int, str, str], tuple[int, int, int]] = field(default_factory=dict)
     packs: dict[tuple[str, PackKind, str, str], StoredPack] = field(default_factory=dict)
     inquiries: dict[int, Inquiry] = field(default_factory=dict)
     last_inquiry: int = 0
+    erasures: dict[tuple[str, str], ErasureJob] = field(default_factory=dict)
+    erasure_previews: dict[tuple[str, str], Preview] = field(default_factory=dict)
+    erasure_lines: dict[tuple[str, str], tuple[ErasureLine, ...]] = field(default_factory=dict)
     last_row: int = 0
     last_fence: int = 0
     commits: int = 0

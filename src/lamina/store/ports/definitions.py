@@ -17,7 +17,7 @@ from lamina.kernel.time import Instant
 __all__ = ["Definition", "DefinitionKind", "Definitions", "TermsLost"]
 
 DefinitionKind = Literal[
-    "temporal_phrase", "vocabulary", "active_vocabularies", "belief_rules", "calibration"
+    "temporal_phrase", "vocabulary", "active_vocabularies", "belief_rules", "calibration", "reader"
 ]
 
 

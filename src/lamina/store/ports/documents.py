@@ -244,6 +244,10 @@ class Documents(Protocol):
         """The commits past a number, in order, with what they left: for the repository and for export."""
         ...
 
+    def rewrites(self, tenant_id: str) -> int:
+        """How often the tenant's history was written anew without what was erased: who follows commits begins anew then."""
+        ...
+
     def rebuild(self, tenant_ids: Collection[str]) -> None:
         """Build repositories anew from the rows, behind the writes; raises ``Unavailable`` (DOCUMENTS_IN_USE) where another
         process writes the documents."""

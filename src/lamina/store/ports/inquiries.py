@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, EventDraft
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.model_outputs import ModelOutput
@@ -38,6 +38,11 @@ class Inquiries(Protocol):
         """
         ...
 
+    def claim_behind(self, head: Inquiry, *, limit: int, now: Instant) -> list[Inquiry]:
+        """Lease, under the fence of a claimed inquiry, those of its scope that come directly behind it, of its task and due, in order;
+        none where the head's lease is lost."""
+        ...
+
     def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
         """Record an answer as ``ModelOutputs.record`` does and that this inquiry has it, in one transaction; False, with
         nothing done, when it is not pending any more or its lease is lost."""
@@ -64,6 +69,11 @@ class Inquiries(Protocol):
         is not answered any more or something of the scope was captured or extracted since ``ready``."""
         ...
 
+    def enter(self, ready: Ready, entry: EventDraft) -> Event | None:
+        """Put the entry at which an answer takes effect into the log, as ``EventLog.append_entry`` does, and note its place, in
+        one transaction; None, with nothing done, when the inquiry is not answered any more."""
+        ...
+
     def applied_after(self, event: Event) -> list[Inquiry]:
         """The inquiries that took effect after an event and before the next of its scope that is derived, in order."""
         ...
@@ -78,6 +88,10 @@ class Inquiries(Protocol):
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Make inquiries that failed for good due again; how many."""
+        ...
+
+    def ask_again(self, inquiries: Collection[Inquiry]) -> None:
+        """Have these asked, whatever became of them before; what an answer before changed stands until the next one takes effect."""
         ...
 
     def unsettled(self, tenant_id: str, within: Scope | None, limit: int) -> list[Inquiry]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lamina.kernel.time import Instant
 
-__all__ = ["ModelOutput", "ModelOutputs"]
+__all__ = ["ModelOutput", "ModelOutputs", "Spending"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +26,21 @@ class ModelOutput:
     recorded_at: Instant
 
 
+class Spending(NamedTuple):
+    """What questions of a task to a model cost a tenant on a UTC day, in days since 1970."""
+
+    tenant_id: str
+    day: int
+    task: str
+    model: str
+    asked: int
+    tokens_in: int
+    tokens_out: int
+
+
 class ModelOutputs(Protocol):
-    """Answers by the hash of their input. They may quote the events that they were made from, so they go with them."""
+    """Answers by the hash of their input, and what was spent on them. They may quote the events that they were made from, so they go with
+    them."""
 
     def record(self, output: ModelOutput, sources: Collection[str]) -> ModelOutput:
         """Keep an answer with the ids of the events whose words the model saw; returns the one that stands, the older
@@ -36,6 +49,14 @@ class ModelOutputs(Protocol):
 
     def find(self, tenant_id: str, input_hash: str) -> ModelOutput | None:
         """What was answered to an input, or None when it was never asked."""
+        ...
+
+    def spend(self, spending: Spending) -> None:
+        """Add to what was spent, whatever the answer is worth."""
+        ...
+
+    def spent(self, tenant_id: str | None, day: int) -> list[Spending]:
+        """What was spent on a day by a tenant, or by all, sorted."""
         ...
 
     def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:

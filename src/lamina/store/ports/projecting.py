@@ -21,6 +21,14 @@ class Projecting(Protocol):
         """Build repositories anew from their rows, behind the writes; raises ``Unavailable`` (DOCUMENTS_IN_USE)."""
         ...
 
+    def rewrite(self, tenant_id: str) -> None:
+        """Have a repository made without what was erased, behind the writes where somebody makes commits, else here and now.
+
+        Nobody is kept from making commits afterwards. Raises ``Unavailable`` (DOCUMENTS_IN_USE) where another process makes them
+        that does not take orders: it looks for itself.
+        """
+        ...
+
     def recover(self) -> None:
         """Finish what a crash left; nothing where another process may write."""
         ...

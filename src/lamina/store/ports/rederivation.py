@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -46,6 +46,10 @@ class Rederivation(Protocol):
 
     def begin(self, versions: Versions) -> RederivationState:
         """Note by which versions rows are made from now on; where they differ, list every scope that has derived rows."""
+        ...
+
+    def ask(self, tenant_id: str, scopes: Collection[Scope]) -> None:
+        """List scopes to be derived anew, whatever their versions: what they were derived from is not all there any more."""
         ...
 
     def note_all(self, versions: Versions) -> None:

@@ -7,8 +7,11 @@ from typing import Any, Protocol
 
 from lamina.store.ports.audit import Audit, Peppers
 from lamina.store.ports.changes import Changes
+from lamina.store.ports.citations import Citations
 from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.documents import Documents
+from lamina.store.ports.erasing import Erasing
+from lamina.store.ports.erasures import Erasures
 from lamina.store.ports.idempotency import Idempotency
 from lamina.store.ports.index import IndexRows
 from lamina.store.ports.inquiries import Inquiries
@@ -25,6 +28,8 @@ from lamina.store.ports.revocations import Revocations
 from lamina.store.ports.schedule import Schedule
 from lamina.store.ports.scopes import Scopes
 from lamina.store.ports.sessions import Sessions
+from lamina.store.ports.signing_keys import SealedKeys
+from lamina.store.ports.traces import Traces
 from lamina.store.ports.upkeep import Upkeep
 
 __all__ = ["Store"]
@@ -94,6 +99,11 @@ class Store(Protocol):
         ...
 
     @property
+    def signing_keys(self) -> SealedKeys:
+        """Keys that peers sign with."""
+        ...
+
+    @property
     def upkeep(self) -> Upkeep:
         """What operators ask."""
         ...
@@ -134,8 +144,28 @@ class Store(Protocol):
         ...
 
     @property
+    def traces(self) -> Traces:
+        """What erasing takes beside log and derived rows."""
+        ...
+
+    @property
     def rederivation(self) -> Rederivation:
         """What earlier versions derived, and is derived anew."""
+        ...
+
+    @property
+    def citations(self) -> Citations:
+        """What rests on the events of somebody, wherever it lies."""
+        ...
+
+    @property
+    def erasures(self) -> Erasures:
+        """Erasures, as they are planned and carried out."""
+        ...
+
+    @property
+    def erasing(self) -> Erasing:
+        """What is erased, and what stays of what rested on it."""
         ...
 
     @property

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
-from lamina.kernel.events import CANCELLATION, DEPRECATION, Context, Directives, Event, EventDraft
+from lamina.kernel.events import (
+    CANCELLATION,
+    DEPRECATION,
+    ERASURE,
+    READING,
+    Context,
+    Directives,
+    Event,
+    EventDraft,
+    Origin,
+    Party,
+    Trust,
+)
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["cancellation_of", "captured_row", "deprecation_of"]
+__all__ = ["cancellation_of", "captured_row", "deprecation_of", "erasure_of", "reading_of"]
+
+_ERASER: Final = "system:erasure"
 
 
 def captured_row(event: Event) -> LifecycleDraft:
@@ -41,6 +57,17 @@ def cancellation_of(event: Event) -> EventDraft:
     )
 
 
+def reading_of(turn: Event, task: str, input_hash: str) -> EventDraft:
+    """The entry of the log from which on a turn is read by the answer to an input: in its scope, and in a session of its own."""
+    return replace(
+        cancellation_of(turn),
+        session=f"{READING} of {turn.id}",
+        modality=READING,
+        content={"kind": READING, "event_id": turn.id, "task": task, "input_hash": input_hash},
+        origin=replace(turn.origin, channel=READING),
+    )
+
+
 def deprecation_of(
     change: EventDraft, scope: Scope, vocabulary: str, predicates: Sequence[str]
 ) -> EventDraft:
@@ -51,4 +78,22 @@ def deprecation_of(
         session=f"{DEPRECATION} by {vocabulary}",
         content={"kind": DEPRECATION, "vocabulary": vocabulary, "predicates": sorted(predicates)},
         directives=Directives(embed="none"),
+    )
+
+
+def erasure_of(tenant_id: str, erasure_id: str, scope: Scope, kept: int, at: Instant) -> EventDraft:
+    """The entry of the log that says in a scope that words were erased on which ``kept`` of its records rest, and no word of them."""
+    eraser = Party.of(_ERASER)
+    return EventDraft(
+        tenant_id=tenant_id,
+        scope=scope,
+        caller=_ERASER,
+        observed_actor=eraser,
+        subject=eraser,
+        session=f"{ERASURE} {erasure_id}",
+        modality=ERASURE,
+        content={"kind": ERASURE, "erasure_id": erasure_id, "kept": kept},
+        context=Context(observed_at=at),
+        directives=Directives(embed="none"),
+        origin=Origin(_ERASER, ERASURE, Trust.PRINCIPAL),
     )

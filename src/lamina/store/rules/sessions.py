@@ -72,7 +72,7 @@ def closed(sitting: Sitting, at: Instant) -> Sitting:
 def ends(held: Sitting, turns: Sequence[Event], end: End) -> bool:
     """Whether the end of a session that was taken in ends a sitting of it. A sitting goes on in which somebody spoke
     since: an old session that is taken in late, or once more, ends nothing that is going on."""
-    told_last = held.window[-1] in {event.id for event in turns}
+    told_last = not {event.id for event in turns}.isdisjoint(held.window[-1:])
     latest = max(end.ended_at, *(_counted_at(event) for event in turns))
     return held.closed_at is None and told_last and held.heard_at(end.told_at) <= latest
 

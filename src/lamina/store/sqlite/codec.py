@@ -120,7 +120,7 @@ def read_event(row: Row) -> Event:
     """The event of an ``event`` row."""
     (_, tenant_id, position, event_id, scope, caller, actor, subject, parties, session, modality, content,
      context, directives, channel, trust, batch_id, observed_at, recorded_at, cancelled_after,
-     observed_offset, zone_offset) = row  # fmt: skip
+     observed_offset, zone_offset, redacted_by, bears_out) = row  # fmt: skip
     said = parsed(parties) if parties else {}
     more = parsed(context) if context else {}
     return Event(
@@ -149,6 +149,8 @@ def read_event(row: Row) -> Event:
         batch_id=batch_id,
         cancelled_after=Stage(cancelled_after) if cancelled_after else None,
         zone_offset=zone_offset,
+        redacted_by=redacted_by,
+        bears_out=bool(bears_out),
     )
 
 

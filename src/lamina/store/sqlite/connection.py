@@ -59,7 +59,11 @@ def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> ap
     # takes as long as a small one runs. What a plan must know stands in the statement.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     if not read_only:
+        # Before there is a table: an older folder gets its map of pages with one full vacuum (``SqliteUpkeep.scrub``).
+        connection.execute("PRAGMA auto_vacuum = incremental")
         connection.execute("PRAGMA journal_mode = wal")
+        # What is deleted is overwritten with zeros, in its page and in pages that come free.
+        connection.execute("PRAGMA secure_delete = on")
     connection.execute(f"PRAGMA synchronous = {'full' if durable else 'normal'}")
     connection.execute("PRAGMA foreign_keys = on")
     # Every thread that reads has a connection: what one keeps, all of them keep.

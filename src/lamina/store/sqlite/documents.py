@@ -124,6 +124,19 @@ class DocumentRows:
         else:
             self._note_later()
 
+    def due(self) -> dict[str, int]:
+        """Mirrors ``CommitRows.due``."""
+        return dict(self._readers.rows(_SQL["rewritings_due"]))
+
+    def rewritten(self, tenant_id: str, times: int) -> None:
+        """Mirrors ``CommitRows.rewritten``."""
+        self._writer.write(lambda connection: connection.execute(_SQL["end_rewriting"], (tenant_id, times)))
+
+    def rewrites(self, tenant_id: str) -> int:
+        """Mirrors ``Documents.rewrites``."""
+        row = self._readers.row(_SQL["rewriting_of"], (tenant_id,))
+        return row[0] if row else 0
+
     def _note_later(self) -> None:
         with self._lock:
             if self._noting or not self._unnoted:
@@ -351,6 +364,10 @@ class SqliteDocuments:
     def commits(self, tenant_id: str, after: int, limit: int) -> list[CommitChanges]:
         """Mirrors ``Documents.commits``."""
         return self._rows.commits(tenant_id, after, limit)
+
+    def rewrites(self, tenant_id: str) -> int:
+        """Mirrors ``Documents.rewrites``."""
+        return self._rows.rewrites(tenant_id)
 
     def rebuild(self, tenant_ids: Collection[str]) -> None:
         """Mirrors ``Documents.rebuild``."""

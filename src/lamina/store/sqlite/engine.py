@@ -19,9 +19,12 @@ from lamina.store.ports.projecting import Projecting
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.bells import Bells
 from lamina.store.sqlite.changes import SqliteChanges
+from lamina.store.sqlite.citations import SqliteCitations
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.definitions import SqliteDefinitions
 from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
+from lamina.store.sqlite.erasing import SqliteErasing
+from lamina.store.sqlite.erasures import SqliteErasures
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.inquiries import SqliteInquiries
 from lamina.store.sqlite.jobs import SqliteJobs
@@ -38,6 +41,8 @@ from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.schedule import SqliteSchedule
 from lamina.store.sqlite.sessions import SqliteSessions
+from lamina.store.sqlite.signing_keys import SqliteSealedKeys
+from lamina.store.sqlite.traces import SqliteTraces
 from lamina.store.sqlite.upkeep import REPOSITORIES, SqliteUpkeep
 
 __all__ = ["SqliteStore", "make_folder", "require_store"]
@@ -167,13 +172,18 @@ class SqliteStore:
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )
         self.relay_tokens = SqliteRelayTokens(self._writer, self._readers)
+        self.signing_keys = SqliteSealedKeys(self._writer, self._readers)
         self.revocations = SqliteRevocations(self._writer, self._readers)
         self.definitions = SqliteDefinitions(self._writer, self._readers, self.log)
         self.schedule = SqliteSchedule(self._writer, self._readers)
         self.sessions = SqliteSessions(self._writer, self._readers, self.log)
         self.model_outputs = SqliteModelOutputs(self._writer, self._readers)
         self.packs = SqlitePacks(self._writer, self._readers)
-        self.inquiries = SqliteInquiries(self._writer, self._readers)
+        self.inquiries = SqliteInquiries(self._writer, self._readers, self.log)
+        self.citations = SqliteCitations(self._readers)
+        self.erasures = SqliteErasures(self._writer, self._readers, lifecycle, riders)
+        self.traces = SqliteTraces(path, self._writer, self._readers, self._projector)
+        self.erasing = SqliteErasing(self._writer, self._readers, clock, ids, self.log, lifecycle)
         self.rederivation = SqliteRederivation(
             path,
             self._writer,

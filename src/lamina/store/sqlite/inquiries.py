@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import apsw
 
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, EventDraft
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
@@ -20,6 +20,7 @@ from lamina.store.rules.attempts import kept_error
 from lamina.store.sqlite.codec import json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.jobs import next_fence
+from lamina.store.sqlite.log import SqliteLog
 from lamina.store.sqlite.model_outputs import put_output
 from lamina.store.sqlite.records import put_writes
 
@@ -30,11 +31,12 @@ _STATES = ("pending", "answered", "applied", "failed", "dropped")
 
 
 class SqliteInquiries:
-    """``Inquiries`` over the ``inquiry`` table."""
+    """``Inquiries`` over the ``inquiry`` table and the log."""
 
-    def __init__(self, writer: Writer, readers: Readers) -> None:
+    def __init__(self, writer: Writer, readers: Readers, log: SqliteLog) -> None:
         self._writer = writer
         self._readers = readers
+        self._log = log
 
     def claim(
         self, *, limit: int, lease_until: Instant, now: Instant, owner: str, behind: str = ""
@@ -51,6 +53,30 @@ class SqliteInquiries:
                 connection.execute(_SQL["lease_inquiry"], (head.id, lease_until, now, owner, fence))
                 if connection.changes():
                     leased.append(replace(head, lease_until=lease_until, lease_owner=owner, fence=fence))
+            return leased
+
+        return self._writer.write(work)
+
+    def claim_behind(self, head: Inquiry, *, limit: int, now: Instant) -> list[Inquiry]:
+        """Mirrors ``Inquiries.claim_behind``. Looks before it takes the write lock."""
+        place = (head.tenant_id, head.scope, head.position, head.id, limit)
+        behind = list(map(_inquiry, self._readers.rows(_SQL["inquiries_behind"], place)))
+        fit = [each.state == "pending" and each.task == head.task and each.is_due(now) for each in behind]
+        near = behind[: fit.index(False) if False in fit else len(fit)]
+        if not near:
+            return []
+
+        def work(connection: apsw.Connection) -> list[Inquiry]:
+            leased = []
+            for each in near:
+                connection.execute(_SQL["lease_behind"], (each.id, now, head.id, head.fence))
+                if not connection.changes():
+                    break
+                leased.append(
+                    replace(
+                        each, lease_until=head.lease_until, lease_owner=head.lease_owner, fence=head.fence
+                    )
+                )
             return leased
 
         return self._writer.write(work)
@@ -105,6 +131,20 @@ class SqliteInquiries:
 
         return self._writer.write(work)
 
+    def enter(self, ready: Ready, entry: EventDraft) -> Event | None:
+        """Mirrors ``Inquiries.enter``."""
+        inquiry = ready.inquiry
+
+        def work(connection: apsw.Connection) -> Event | None:
+            if not any(connection.execute(_SQL["is_answered"], (inquiry.tenant_id, inquiry.id))):
+                return None
+            entered = self._log.enter_shown(connection, entry)
+            place = (inquiry.id, inquiry.tenant_id, inquiry.scope, entered.position, entered.recorded_at)
+            connection.execute(_SQL["apply_inquiry"], place)
+            return entered
+
+        return self._writer.write(work, event_of=lambda entered: entered.id if entered else None)
+
     def applied_after(self, event: Event) -> list[Inquiry]:
         """Mirrors ``Inquiries.applied_after``."""
         place = (event.tenant_id, event.scope, event.position)
@@ -122,6 +162,15 @@ class SqliteInquiries:
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Inquiries.revive``."""
         return self._run("revive_inquiries", (tenant_id, within, f"{within}/", f"{within}0"))
+
+    def ask_again(self, inquiries: Collection[Inquiry]) -> None:
+        """Mirrors ``Inquiries.ask_again``."""
+        rows = [(i.tenant_id, i.event_id, i.task, i.scope, i.position, i.created_at) for i in inquiries]
+
+        def work(connection: apsw.Connection) -> None:
+            connection.executemany(_SQL["ask_again"], rows)
+
+        self._writer.write(work)
 
     def unsettled(self, tenant_id: str, within: Scope | None, limit: int) -> list[Inquiry]:
         """Mirrors ``Inquiries.unsettled``."""

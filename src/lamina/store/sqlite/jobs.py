@@ -21,6 +21,7 @@ from lamina.store.sqlite.audit import AuditRiders
 from lamina.store.sqlite.claims import due_in_turn, due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES, STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.erasing import lay_frozen
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import find_event
@@ -158,6 +159,8 @@ class SqliteJobs:
             for table in _DERIVED:
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the tuple above
             connection.execute("INSERT INTO text_index (text_index) VALUES ('delete-all')")
+            connection.execute(_SQL["drop_derivable_tombstones"])
+            lay_frozen(connection)
             connection.execute(_SQL["requeue_all"])
             return connection.changes()
 

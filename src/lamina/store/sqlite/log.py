@@ -27,6 +27,7 @@ from lamina.store.rules.log import cancellation_of, captured_row
 from lamina.store.rules.refusals import check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.erased import refuse_erased
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.unfolding import unfold
@@ -82,6 +83,7 @@ class SqliteLog:
 
     def put(self, connection: apsw.Connection, captures: Sequence[Capture]) -> list[Appended]:
         """``append`` inside somebody's transaction."""
+        refuse_erased(connection, (capture.draft for capture in captures))
         now = self._clock.now()
         seq = _value(connection, _SQL["last_seq"])
         marks: dict[str, tuple[int, Instant]] = {}
@@ -221,6 +223,7 @@ class SqliteLog:
         event = find_event(connection, tenant_id, event_id)
         if event.cancelled_after is not None:
             return ()
+        refuse_erased(connection, [event])
         stages = list(Stage)
         queued = [
             stage_of(row[0]) for row in connection.execute(_SQL["jobs_of_event"], (tenant_id, event_id))
@@ -238,14 +241,17 @@ class SqliteLog:
 
     def append_entry(self, draft: EventDraft) -> Event:
         """Mirrors ``EventLog.append_entry``."""
+        return self._writer.write(
+            lambda connection: self.enter_shown(connection, draft), event_of=lambda entry: entry.id
+        )
 
-        def work(connection: apsw.Connection) -> Event:
-            entry_id, _, _ = self.enter(connection, draft)
-            entry = find_event(connection, draft.tenant_id, entry_id)
-            self._lifecycle.put(connection, [captured_row(entry)], first_of_event=True)
-            return entry
-
-        return self._writer.write(work, event_of=lambda entry: entry.id)
+    def enter_shown(self, connection: apsw.Connection, draft: EventDraft) -> Event:
+        """``append_entry`` inside somebody's transaction."""
+        refuse_erased(connection, [draft])
+        entry_id, _, _ = self.enter(connection, draft)
+        entry = find_event(connection, draft.tenant_id, entry_id)
+        self._lifecycle.put(connection, [captured_row(entry)], first_of_event=True)
+        return entry
 
     def enter(self, connection: apsw.Connection, draft: EventDraft) -> tuple[str, int, Instant]:
         """``append_entry`` inside somebody's transaction, who tells of it: its id, position and instant."""

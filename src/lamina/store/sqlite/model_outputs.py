@@ -9,7 +9,7 @@ from dataclasses import astuple
 import apsw
 
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.model_outputs import ModelOutput
+from lamina.store.ports.model_outputs import ModelOutput, Spending
 from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers, Writer
 
@@ -48,6 +48,20 @@ class SqliteModelOutputs:
         """Mirrors ``ModelOutputs.find``."""
         row = self._readers.row(_SQL["find_model_output"], (tenant_id, input_hash))
         return None if row is None else _output(row)
+
+    def spend(self, spending: Spending) -> None:
+        """Mirrors ``ModelOutputs.spend``."""
+
+        def work(connection: apsw.Connection) -> None:
+            connection.execute(_SQL["add_model_spend"], spending)
+
+        self._writer.write(work)
+
+    def spent(self, tenant_id: str | None, day: int) -> list[Spending]:
+        """Mirrors ``ModelOutputs.spent``."""
+        if tenant_id is None:
+            return [Spending(*row) for row in self._readers.rows(_SQL["model_spend_on"], (day,))]
+        return [Spending(*row) for row in self._readers.rows(_SQL["model_spend_of"], (tenant_id, day))]
 
     def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
         """Mirrors ``ModelOutputs.forget``."""

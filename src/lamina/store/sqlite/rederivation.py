@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from lamina.store.rules.rederivation import VECTORS, closure, earlier_of
 from lamina.store.sqlite.audit import carry_over
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
+from lamina.store.sqlite.erasing import fill_frozen, forget_aside
 from lamina.store.sqlite.index import drop_text, put_terms
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 
@@ -75,6 +76,14 @@ class SqliteRederivation:
 
         self._writer.write(work)
         return self.state()
+
+    def ask(self, tenant_id: str, scopes: Collection[Scope]) -> None:
+        """Mirrors ``Rederivation.ask``."""
+
+        def work(connection: apsw.Connection) -> None:
+            connection.execute(_SQL["ask_stale_scopes"], (tenant_id, json_list(scopes)))
+
+        self._writer.write(work)
 
     def note_all(self, versions: Versions) -> None:
         """Mirrors ``Rederivation.note_all``."""
@@ -140,6 +149,7 @@ class SqliteRederivation:
             connection.execute(_SQL["fill_events"], bindings)
             for block in ("fill_definitions", "fill_inquiries", "fill_outputs", "fill_output_sources"):
                 connection.execute(_SQL[block], bindings if "?2" in _SQL[block] else bindings[:1])
+            fill_frozen(connection, bindings)
             connection.execute(_SQL["requeue_all"])
             connection.executemany(
                 "INSERT INTO main.stale_scope (tenant_id, scope, events) VALUES (?1, ?2, 0)",
@@ -196,6 +206,7 @@ class SqliteRederivation:
                 connection.execute(_SQL["lifecycle_of_failed"], (*place, newest))
             )
         ]
+        forget_aside(connection, place)
         self._swap_records(connection, place)
         self._swap_texts(connection, group, place)
         connection.execute(_SQL["drop_group_jobs"], place)

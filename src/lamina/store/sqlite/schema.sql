@@ -23,13 +23,14 @@ CREATE TABLE event (
   observed_at        INTEGER NOT NULL,
   recorded_at        INTEGER NOT NULL,
   cancelled_after    TEXT
-, observed_offset INTEGER, zone_offset INTEGER);
+, observed_offset INTEGER, zone_offset INTEGER, redacted_by TEXT, bears_out INTEGER NOT NULL DEFAULT 0);
 CREATE UNIQUE INDEX event_position ON event (tenant_id, position);
 CREATE UNIQUE INDEX event_id ON event (tenant_id, id);
 CREATE INDEX event_scope ON event (tenant_id, scope, position);
 CREATE INDEX event_session ON event (tenant_id, scope, session, position) WHERE session IS NOT NULL;
 CREATE INDEX event_alone ON event (tenant_id, scope, position) WHERE session IS NULL;
 CREATE INDEX event_feedback ON event (tenant_id, position) WHERE modality = 'feedback';
+CREATE INDEX event_redacted ON event (tenant_id, position) WHERE redacted_by IS NOT NULL;
 CREATE INDEX event_sent ON event (tenant_id, json_extract(directives, '$.consolidate_into'), scope, position)
   WHERE json_extract(directives, '$.consolidate_into') IS NOT NULL;
 
@@ -188,6 +189,7 @@ CREATE INDEX record_slot ON record (tenant_id, scope, slot, recorded_from) WHERE
 CREATE INDEX record_object ON record (tenant_id, scope, layer, object_key, recorded_from, id)
   WHERE object_key GLOB 'ent_*';
 CREATE INDEX record_claim ON record (tenant_id, scope, layer, claim_key) WHERE claim_key IS NOT NULL;
+CREATE INDEX record_ended ON record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
 
 -- The why graph and the reference count.
 CREATE TABLE support (
@@ -430,9 +432,27 @@ CREATE TABLE relay_token (
   revoked_reason     TEXT,
   trust              TEXT    NOT NULL,
   description        TEXT    NOT NULL,
+  rotated_at         INTEGER,
+  rotated_to         TEXT,
+  rotated_from       TEXT,
   PRIMARY KEY (tenant_id, id)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX relay_token_sha256 ON relay_token (sha256);
+
+-- Keys that peers sign messages with. `sealed` can be opened with the key file alone, which lies beside no backup; it is empty once
+-- the key verifies nothing any more.
+CREATE TABLE signing_key (
+  tenant_id          TEXT    NOT NULL,
+  key_id             TEXT    NOT NULL,
+  algorithm          TEXT    NOT NULL,
+  created_at         INTEGER NOT NULL,
+  activated_at       INTEGER,
+  verifies_until     INTEGER,
+  sealed             BLOB    NOT NULL,
+  PRIMARY KEY (tenant_id, key_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX signing_key_active ON signing_key (tenant_id) WHERE activated_at IS NOT NULL AND verifies_until IS NULL;
+
 -- Sittings: stretches of a session without a long gap. Their turns are events: `window_events` names the newest of
 -- them, `folded` of the `turns` are told of in `summary`.
 CREATE TABLE session (
@@ -505,6 +525,19 @@ CREATE TABLE model_output_source (
   PRIMARY KEY (tenant_id, event_id, input_hash)
 ) WITHOUT ROWID;
 CREATE INDEX model_output_source_hash ON model_output_source (tenant_id, input_hash);
+
+-- What questions to language models cost each tenant on each UTC day (days since 1970). No content; a replay keeps it.
+CREATE TABLE model_spend (
+  tenant_id          TEXT    NOT NULL,
+  day                INTEGER NOT NULL,
+  task               TEXT    NOT NULL,
+  model              TEXT    NOT NULL,
+  asked              INTEGER NOT NULL,
+  tokens_in          INTEGER NOT NULL,
+  tokens_out         INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, day, task, model)
+) WITHOUT ROWID;
+CREATE INDEX model_spend_day ON model_spend (day);
 
 -- What a language model is asked of events, one after the other within a scope. No words are kept here: they are the
 -- event's and the answer's. A replay keeps these rows, and applies each answer after the event that stands here.
@@ -580,3 +613,162 @@ CREATE TABLE pack (
 ) STRICT;
 CREATE INDEX pack_made ON pack (tenant_id, made_at);
 CREATE INDEX pack_held ON pack (made_at) WHERE content <> x'';
+
+-- The last position, instant and row number that a tenant's log had given when events were deleted: none is given twice.
+CREATE TABLE log_end (
+  tenant_id          TEXT    NOT NULL,
+  position           INTEGER NOT NULL,
+  recorded_at        INTEGER NOT NULL,
+  seq                INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id)
+) WITHOUT ROWID;
+
+-- Ids that name nothing any more, for those who could read their scope. `cascade` says how they went.
+CREATE TABLE tombstone (
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  layer              TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  cascade            TEXT    NOT NULL,
+  erasure_id         TEXT    NOT NULL,
+  audit_id           TEXT,
+  erased_at          INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, id)
+) WITHOUT ROWID;
+
+-- Records that rest on erased words. They are no derived rows: up to `until` no derivation changes them, and a replay takes them
+-- from the four tables below, which have the columns of the tables that they are copied from.
+CREATE TABLE frozen (
+  tenant_id          TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  until              INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, record_id)
+) WITHOUT ROWID;
+CREATE INDEX frozen_scope ON frozen (tenant_id, scope);
+
+CREATE TABLE frozen_record (
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  version            INTEGER NOT NULL,
+  layer              TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  position           INTEGER NOT NULL,
+  subject            TEXT,
+  predicate          TEXT,
+  object_key         TEXT,
+  slot               TEXT,
+  claim_key          TEXT,
+  session            TEXT,
+  topic              TEXT,
+  confidence         REAL    NOT NULL,
+  stance             TEXT,
+  valid_from         INTEGER NOT NULL,
+  valid_to           INTEGER,
+  recorded_from      INTEGER NOT NULL,
+  recorded_to        INTEGER,
+  superseded_by      TEXT,
+  closed_by          TEXT,
+  excluded           INTEGER NOT NULL DEFAULT 0,
+  body               TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, id, version)
+) WITHOUT ROWID;
+CREATE INDEX frozen_record_matter ON frozen_record (tenant_id, scope, subject, predicate);
+CREATE INDEX frozen_record_from ON frozen_record (tenant_id, recorded_from);
+CREATE INDEX frozen_record_to ON frozen_record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
+
+CREATE TABLE frozen_support (
+  tenant_id          TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  source_id          TEXT    NOT NULL,
+  relation           TEXT    NOT NULL,
+  weight             REAL    NOT NULL,
+  polarity           TEXT    NOT NULL,
+  ordinal            INTEGER NOT NULL,
+  role               TEXT,
+  recorded_at        INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id, record_id, source_id, relation)
+) WITHOUT ROWID;
+CREATE INDEX frozen_support_at ON frozen_support (tenant_id, recorded_at);
+
+CREATE TABLE frozen_mention (
+  tenant_id          TEXT    NOT NULL,
+  entity_id          TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  event_id           TEXT    NOT NULL,
+  position           INTEGER NOT NULL,
+  surface            TEXT    NOT NULL,
+  type               TEXT,
+  name               TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, entity_id, scope, event_id, surface)
+) WITHOUT ROWID;
+CREATE INDEX frozen_mention_scope ON frozen_mention (tenant_id, scope);
+
+CREATE TABLE frozen_text (
+  tenant_id          TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  layer              TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  recorded_at        INTEGER NOT NULL,
+  observed_at        INTEGER NOT NULL,
+  session            TEXT,
+  speaker            TEXT,
+  role               TEXT,
+  characters         INTEGER NOT NULL,
+  question_share     REAL    NOT NULL,
+  self_share         REAL    NOT NULL,
+  terms              TEXT    NOT NULL,
+  keys               TEXT    NOT NULL,
+  wants_vector       INTEGER NOT NULL DEFAULT 0,
+  quarantined        TEXT    NOT NULL DEFAULT '',
+  PRIMARY KEY (tenant_id, record_id)
+) WITHOUT ROWID;
+-- How often the history of a tenant's documents was written anew without what was erased; `due` while its repository is still
+-- the one from before. Who follows documents by the numbers of commits begins anew when `rewrites` moves.
+CREATE TABLE rewriting (
+  tenant_id          TEXT    NOT NULL,
+  rewrites           INTEGER NOT NULL,
+  due                INTEGER NOT NULL,
+  PRIMARY KEY (tenant_id)
+) WITHOUT ROWID;
+
+-- Plans of erasures that were shown, for a day; figures alone.
+CREATE TABLE erasure_preview (
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  made_by            TEXT    NOT NULL,
+  made_at            INTEGER NOT NULL,
+  expires_at         INTEGER NOT NULL,
+  figures            TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, id)
+) WITHOUT ROWID;
+
+-- Manifests, line by line, of previews and of erasures: ids alone.
+CREATE TABLE erasure_line (
+  tenant_id          TEXT    NOT NULL,
+  plan_id            TEXT    NOT NULL,
+  kind               TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, plan_id, kind, id, scope, record_id)
+) WITHOUT ROWID;
+
+-- Erasures as jobs. `state` is JSON: what is not searched. While one runs, what its place names is hidden.
+CREATE TABLE erasure (
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  status             TEXT    NOT NULL,
+  cancelling         INTEGER NOT NULL DEFAULT 0,
+  next_attempt_at    INTEGER NOT NULL DEFAULT 0,
+  lease_until        INTEGER,
+  lease_owner        TEXT,
+  fence              INTEGER NOT NULL DEFAULT 0,
+  state              TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, id),
+  CHECK (status IN ('running', 'completed', 'cancelled', 'failed'))
+) WITHOUT ROWID;
+CREATE INDEX erasure_running ON erasure (tenant_id, id) WHERE status = 'running';
+CREATE INDEX erasure_completed ON erasure (id) WHERE status = 'completed';

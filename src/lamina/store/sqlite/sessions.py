@@ -24,7 +24,7 @@ from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.jobs import next_fence
 from lamina.store.sqlite.log import SqliteLog
 
-__all__ = ["SqliteSessions"]
+__all__ = ["SqliteSessions", "read_sitting"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 
@@ -55,12 +55,13 @@ class SqliteSessions:
             row = self._readers.row(_SQL["latest_session"], place)
         else:
             row = self._readers.row(_SQL["find_session"], (*place, number))
-        return None if row is None else _sitting(row)
+        return None if row is None else read_sitting(row)
 
     def newest(self, tenant_id: str, scope: Scope, limit: int) -> list[Sitting]:
         """Mirrors ``Sessions.newest``."""
         return [
-            _sitting(row) for row in self._readers.rows(_SQL["newest_sessions"], (tenant_id, scope, limit))
+            read_sitting(row)
+            for row in self._readers.rows(_SQL["newest_sessions"], (tenant_id, scope, limit))
         ]
 
     def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
@@ -228,7 +229,7 @@ def _close(connection: apsw.Connection, held: Sitting, at: Instant) -> Sitting:
 
 def _latest(connection: apsw.Connection, place: Place) -> Sitting | None:
     for row in connection.execute(_SQL["latest_session"], place):
-        return _sitting(row)
+        return read_sitting(row)
     return None
 
 
@@ -279,7 +280,8 @@ def _row(sitting: Sitting) -> Row:
     )
 
 
-def _sitting(row: Row) -> Sitting:
+def read_sitting(row: Row) -> Sitting:
+    """A sitting of its columns."""
     (tenant_id, scope, session, number, window, turns, folded, summary, bridge, opened_at, touched_at,
      last_turn_at, last_position, closed_at, worded, revision) = row  # fmt: skip
     return Sitting(

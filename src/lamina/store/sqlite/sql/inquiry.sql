@@ -3,6 +3,13 @@
 INSERT INTO inquiry (tenant_id, event_id, task, scope, position, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 ON CONFLICT DO NOTHING;
 
+-- name: ask_again
+-- Somebody wants an event asked about once more, or for the first time.
+INSERT INTO inquiry (tenant_id, event_id, task, scope, position, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (tenant_id, event_id, task) DO UPDATE SET
+  state = 'pending', created_at = excluded.created_at, attempts = 0, next_attempt_at = NULL, lease_until = NULL, lease_owner = NULL,
+  fence = 0, last_error = NULL, input_hash = NULL, applied_after = NULL, applied_order = NULL, applied_at = NULL;
+
 -- name: inquiry_heads
 -- The oldest open inquiry of each scope, where it is due: it holds back all behind it. Tenants take turns, those
 -- behind ?3 first; what was put off stands behind what came meanwhile. The index is skipped through from scope to scope, so that a long queue behind a model that is down costs nothing.
@@ -26,6 +33,18 @@ ORDER BY row_number() OVER (PARTITION BY o.tenant_id ORDER BY coalesce(o.next_at
 -- Take an inquiry, unless somebody else has by now.
 UPDATE inquiry SET lease_until = ?2, lease_owner = ?4, fence = ?5
 WHERE id = ?1 AND state = 'pending' AND coalesce(lease_until, 0) <= ?3 AND coalesce(next_attempt_at, 0) <= ?3;
+
+-- name: inquiries_behind
+-- The open inquiries of a scope behind one, in order.
+SELECT * FROM inquiry INDEXED BY inquiry_open
+WHERE tenant_id = ?1 AND scope = ?2 AND state IN ('pending', 'answered') AND (position, id) > (?3, ?4)
+ORDER BY position, id LIMIT ?5;
+
+-- name: lease_behind
+-- Take an inquiry under the lease of the one before it, ?3, which has the fence ?4, unless somebody else has it by now.
+UPDATE inquiry SET (lease_until, lease_owner, fence) = (SELECT h.lease_until, h.lease_owner, h.fence FROM inquiry AS h WHERE h.id = ?3)
+WHERE id = ?1 AND state = 'pending' AND coalesce(lease_until, 0) <= ?2 AND coalesce(next_attempt_at, 0) <= ?2
+  AND EXISTS (SELECT 1 FROM inquiry AS h WHERE h.id = ?3 AND h.state = 'pending' AND h.fence = ?4);
 
 -- name: answer_inquiry
 -- A pending inquiry, leased under the fence ?3, has the answer of an input.
@@ -83,6 +102,10 @@ UPDATE inquiry SET state = 'applied', applied_after = ?4, applied_at = ?5, last_
   SELECT count(*) FROM inquiry AS i INDEXED BY inquiry_applied
   WHERE i.tenant_id = ?2 AND i.scope = ?3 AND i.state = 'applied' AND i.applied_after = ?4)
 WHERE id = ?1 AND tenant_id = ?2 AND state = 'answered';
+
+-- name: is_answered
+-- Whether an answer waits to take effect.
+SELECT 1 FROM inquiry WHERE tenant_id = ?1 AND id = ?2 AND state = 'answered';
 
 -- name: inquiries_applied_after
 -- Those that took effect between the event at position ?3 and the next of its scope that is derived.

@@ -1,6 +1,9 @@
 -- name: last_event
--- The newest position of a tenant and when it was recorded.
-SELECT position, recorded_at FROM event WHERE tenant_id = ?1 ORDER BY position DESC LIMIT 1;
+-- The newest position of a tenant and when it was recorded, also where that event is gone.
+SELECT position, recorded_at FROM (
+  SELECT position, recorded_at FROM event WHERE tenant_id = ?1 ORDER BY position DESC LIMIT 1)
+UNION ALL SELECT position, recorded_at FROM log_end WHERE tenant_id = ?1
+ORDER BY position DESC LIMIT 1;
 
 -- name: insert_event
 -- One entry of the log; returns nothing, its seq is the table's next.
@@ -10,8 +13,8 @@ INSERT INTO event (seq, tenant_id, position, id, scope, caller, observed_actor, 
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20);
 
 -- name: last_seq
--- The newest row of the log over all tenants.
-SELECT coalesce(max(seq), 0) FROM event;
+-- The newest row of the log over all tenants, also where it is gone.
+SELECT max(coalesce((SELECT max(seq) FROM event), 0), coalesce((SELECT max(seq) FROM log_end), 0));
 
 -- name: insert_job
 -- The first stage of a new event, due at once.

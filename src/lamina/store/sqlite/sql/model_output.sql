@@ -24,3 +24,19 @@ WHERE tenant_id = ?1 AND input_hash IN (
 DELETE FROM model_output_source
 WHERE tenant_id = ?1
   AND input_hash NOT IN (SELECT input_hash FROM model_output WHERE tenant_id = ?1);
+
+-- name: add_model_spend
+-- Add to what a tenant's questions of a task to a model cost on a day.
+INSERT INTO model_spend (tenant_id, day, task, model, asked, tokens_in, tokens_out) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+ON CONFLICT DO UPDATE SET asked = asked + excluded.asked, tokens_in = tokens_in + excluded.tokens_in,
+                          tokens_out = tokens_out + excluded.tokens_out;
+
+-- name: model_spend_of
+-- What a tenant spent on a day.
+SELECT tenant_id, day, task, model, asked, tokens_in, tokens_out FROM model_spend
+WHERE tenant_id = ?1 AND day = ?2 ORDER BY task, model;
+
+-- name: model_spend_on
+-- What every tenant spent on a day.
+SELECT tenant_id, day, task, model, asked, tokens_in, tokens_out FROM model_spend
+WHERE day = ?1 ORDER BY tenant_id, task, model;

@@ -193,12 +193,12 @@ FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT record_id FROM source
 ORDER BY record_id, ordinal, recorded_at, source_id;
 
 -- name: statements
--- The events that spoke of facts and count: ?2 is a JSON list.
+-- The events that spoke of facts and count, those without words too: ?2 is a JSON list.
 SELECT s.record_id, s.source_id, s.relation, s.role, s.ordinal, e.observed_at, e.recorded_at
 FROM json_each(?2) AS wanted
 CROSS JOIN support AS s ON s.tenant_id = ?1 AND s.record_id = wanted.value
 CROSS JOIN event AS e INDEXED BY event_id ON e.tenant_id = ?1 AND e.id = s.source_id
-WHERE e.cancelled_after IS NULL
+WHERE e.cancelled_after IS NULL OR e.bears_out = 1
 ORDER BY e.position, s.record_id, s.relation;
 
 -- name: dependants_of
@@ -271,7 +271,7 @@ SELECT wanted.value, (
   SELECT m.type FROM mention AS m
   WHERE m.tenant_id = ?1 AND m.entity_id = wanted.value AND m.scope = ?2 AND m.type IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM event AS e INDEXED BY event_id
-                    WHERE e.tenant_id = ?1 AND e.id = m.event_id AND e.cancelled_after IS NOT NULL)
+                    WHERE e.tenant_id = ?1 AND e.id = m.event_id AND e.cancelled_after IS NOT NULL AND e.bears_out = 0)
   ORDER BY m.event_id, m.surface LIMIT 1)
 FROM json_each(?3) AS wanted;
 
@@ -295,7 +295,8 @@ SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1 LIMIT 1;
 
 -- name: excluded_sources
 -- Which of some events and records are kept out: ?2 is a JSON list.
-SELECT id FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND cancelled_after IS NOT NULL
+SELECT id FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2))
+  AND cancelled_after IS NOT NULL AND bears_out = 0
 UNION
 SELECT id FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND excluded = 1;
 
@@ -315,9 +316,10 @@ WITH RECURSIVE source (id) AS (
     AND NOT (s.relation IN ('opened_by', 'said_again_by') AND EXISTS (
       SELECT 1 FROM support o CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = o.source_id
       WHERE o.tenant_id = ?1 AND o.record_id = s.record_id AND o.relation = 'offered_in' AND o.role = s.source_id
-        AND e.cancelled_after IS NOT NULL))
+        AND e.cancelled_after IS NOT NULL AND e.bears_out = 0))
 )
-SELECT 1 FROM source CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = source.id WHERE e.cancelled_after IS NULL
+SELECT 1 FROM source CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = source.id
+WHERE e.cancelled_after IS NULL OR e.bears_out = 1
 LIMIT 1;
 
 -- name: scopes_of_versions

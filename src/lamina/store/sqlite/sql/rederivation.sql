@@ -15,6 +15,12 @@ FROM (SELECT tenant_id, scope FROM text_row UNION SELECT tenant_id, scope FROM r
       UNION SELECT tenant_id, scope FROM mention) AS s
 WHERE true ON CONFLICT DO UPDATE SET events = excluded.events, derived = 0;
 
+-- name: ask_stale_scopes
+-- Some scopes are to be derived anew.
+INSERT INTO stale_scope (tenant_id, scope, events)
+SELECT ?1, value, (SELECT count(*) FROM event AS e WHERE e.tenant_id = ?1 AND e.scope = value) FROM json_each(?2)
+WHERE true ON CONFLICT DO UPDATE SET events = excluded.events, derived = 0;
+
 -- name: forget_stale_scopes
 -- Nothing is to be derived anew.
 DELETE FROM stale_scope;
@@ -63,7 +69,9 @@ WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND state = 
 -- name: fill_outputs
 -- What the models answered.
 INSERT INTO main.model_output SELECT * FROM live.model_output
-WHERE tenant_id = ?1 AND input_hash IN (SELECT input_hash FROM main.inquiry WHERE input_hash IS NOT NULL);
+WHERE tenant_id = ?1 AND input_hash IN (
+  SELECT input_hash FROM main.inquiry WHERE input_hash IS NOT NULL
+  UNION SELECT json_extract(content, '$.input_hash') FROM main.event WHERE origin_channel = 'reading');
 
 -- name: fill_output_sources
 -- And of which events.
@@ -76,19 +84,23 @@ SELECT * FROM aside.audit AS a
 WHERE NOT EXISTS (SELECT 1 FROM main.audit WHERE tenant_id = a.tenant_id AND id = a.id) ORDER BY a.tenant_id, a.number;
 
 -- name: changed_below
--- Whether a group's log changed below what was derived aside, or something of it is at work: ?3 is the newest position there.
+-- Whether a group's log changed below what was derived aside, an answer was forgotten, or something of it is at work: ?3 is the newest
+-- position there.
 SELECT 1 WHERE EXISTS (
     SELECT 1 FROM main.job WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2))
       AND (state = 'running' OR (state = 'pending' AND position <= ?3)))
   OR EXISTS (
     SELECT 1 FROM aside.event AS a JOIN main.event AS e ON e.seq = a.seq
-    WHERE e.cancelled_after IS NOT a.cancelled_after)
+    WHERE e.cancelled_after IS NOT a.cancelled_after OR e.redacted_by IS NOT a.redacted_by)
   OR (SELECT count(*) FROM main.event
       WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND position <= ?3)
      <> (SELECT count(*) FROM aside.event)
   OR (SELECT count(*) FROM main.inquiry
       WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND state = 'applied' AND applied_after <= ?3)
-     <> (SELECT count(*) FROM aside.inquiry);
+     <> (SELECT count(*) FROM aside.inquiry)
+  OR EXISTS (
+    SELECT 1 FROM aside.model_output AS a
+    WHERE NOT EXISTS (SELECT 1 FROM main.model_output AS o WHERE o.tenant_id = ?1 AND o.input_hash = a.input_hash));
 
 -- name: newest_aside
 -- The newest position of the log aside, 0 where it is empty.

@@ -1,0 +1,81 @@
+"""What is told of an erasure: rows of lifecycle on its way, and the one row of audit at its end (seed 002, 8.6.6 and 11.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lamina.kernel.audit import AuditDraft
+from lamina.kernel.canonical import canonical, digest
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.ids import Prefix, derived_id
+from lamina.store.ports.erasures import ErasureJob
+from lamina.store.ports.lifecycle import LifecycleDraft
+
+__all__ = ["audit_id_of", "audit_of", "told_of"]
+
+
+def audit_id_of(job: ErasureJob) -> str:
+    """The id of the row that is written at an erasure's end: the same however often it is interrupted."""
+    return derived_id(Prefix.AUDIT, job.started_at, job.id, "end")
+
+
+def told_of(job: ErasureJob) -> LifecycleDraft:
+    """How far an erasure is, for those who follow it; the last row once it has ended."""
+    said: dict[str, Any] = {"erasure_id": job.id}  # Any: counts by name
+    if job.status == "running":
+        name = "erasure_progress"
+        said |= {"phase": job.phase.value, "fraction_complete": round(job.fraction, 4)}
+        if job.outcome.deleted_events or job.outcome.redacted_events:
+            said |= {
+                "deleted_events": job.outcome.deleted_events,
+                "redacted_events": job.outcome.redacted_events,
+            }
+    else:
+        name = "erasure_complete"
+        said |= {"summary": {"status": job.status, **_summary(job)}, "audit_id": job.audit_id}
+    return LifecycleDraft(tenant_id=job.tenant_id, name=name, scope=job.scope, job_id=job.id, payload=said)
+
+
+def audit_of(job: ErasureJob) -> AuditDraft:
+    """The row that stays for ever: ids and counts, and no name but those of the scope and of who asked."""
+    what = {"erasure_id": job.id, "status": job.status, "summary": _summary(job)}
+    return AuditDraft(
+        tenant_id=job.tenant_id,
+        id=audit_id_of(job),
+        at=job.started_at if job.ended_at is None else job.ended_at,
+        actor=job.requested_by,
+        token_jti=None,
+        scope=job.scope,
+        endpoint="erasure",
+        capability=Capability.FORGET_GDPR,
+        decision="allow",
+        decided_by_tier="scope",
+        method="",
+        path="",
+        body_hash=digest(what),
+        headers_hash="",
+        body_bytes=None,
+        pepper_version=0,
+        response_status=200,
+        event_id=None,
+        client_ip=None,
+        user_agent=None,
+        request_id=derived_id(Prefix.REQUEST, job.started_at, job.id, "end"),
+        elapsed_ms=job.outcome.took_us // 1000,
+        gdpr=1,
+        detail=canonical(what).decode(),
+    )
+
+
+def _summary(job: ErasureJob) -> dict[str, int]:
+    outcome = job.outcome
+    return {
+        "deleted_events": outcome.deleted_events,
+        "redacted_events": outcome.redacted_events,
+        "held_events": outcome.held_events,
+        "deleted_episodes": outcome.deleted_episodes,
+        "deleted_facts": outcome.deleted_facts,
+        "deleted_beliefs": outcome.deleted_beliefs,
+        "deleted_understanding": outcome.deleted_understanding,
+        "demoted_beliefs": outcome.demoted_beliefs,
+    }

@@ -1,0 +1,68 @@
+"""Citations in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lamina.kernel.records import Layer
+from lamina.kernel.relay import DOCUMENTS_CHANNEL
+from lamina.kernel.scopes import Scope
+from lamina.store.memory.tables import Memory
+from lamina.store.ports.citations import Candidate, Citation
+
+__all__ = ["MemoryCitations"]
+
+
+class MemoryCitations:
+    """``Citations`` over dictionaries."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def within(self, tenant_id: str, path: Scope) -> list[Candidate]:
+        """Mirrors ``Citations.within``."""
+        return [each for each in self._all(tenant_id) if path.contains(each.scope)]
+
+    def authored(self, tenant_id: str, actors: Collection[str]) -> list[Candidate]:
+        """Mirrors ``Citations.authored``."""
+        return [
+            Candidate(event.id, event.scope, event.position)
+            for (tenant, _), event in self._memory.tables.events.items()
+            if tenant == tenant_id
+            and (event.caller in actors or event.observed_actor.id in actors)
+            and not event.is_entry
+            and event.origin.channel != DOCUMENTS_CHANNEL
+        ]
+
+    def _all(self, tenant_id: str) -> list[Candidate]:
+        events = self._memory.tables.events
+        return [
+            Candidate(e.id, e.scope, e.position) for (tenant, _), e in events.items() if tenant == tenant_id
+        ]
+
+    def above(self, tenant_id: str, event_ids: Collection[str]) -> list[Citation]:
+        """Mirrors ``Citations.above``."""
+        edges = [edge for edge in self._memory.tables.supports.values() if edge.tenant_id == tenant_id]
+        reached: set[str] = set()
+        front = set(event_ids)
+        while front:
+            front = {edge.record_id for edge in edges if edge.source_id in front} - reached
+            reached |= front
+        scopes = {
+            key: record.scope
+            for (tenant, key, _), record in self._memory.tables.records.items()
+            if tenant == tenant_id
+        }
+        return sorted(
+            Citation(edge.record_id, scopes[edge.record_id], edge.source_id, edge.polarity)
+            for edge in edges
+            if edge.record_id in reached and edge.record_id in scopes
+        )
+
+    def records_within(self, tenant_id: str, path: Scope) -> dict[Layer, list[tuple[str, Scope]]]:
+        """Mirrors ``Citations.records_within``."""
+        found: dict[Layer, set[tuple[str, Scope]]] = {}
+        for (tenant, key, _), record in self._memory.tables.records.items():
+            if tenant == tenant_id and path.contains(record.scope):
+                found.setdefault(record.layer, set()).add((key, record.scope))
+        return {layer: sorted(found[layer]) for layer in sorted(found)}

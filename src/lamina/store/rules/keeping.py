@@ -1,0 +1,233 @@
+"""What a step of forgetting keeps, and how: claims of other scopes that rest on words which go are frozen as they stand (decision 0043)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from lamina.kernel.events import Event
+from lamina.kernel.ids import Prefix, derived_id
+from lamina.kernel.records import Author, Belief, Claim, Fact, Record, Stance, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.store.ports.index import TextRow
+from lamina.store.rules.erasing_ground import Ground
+from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.redacting import EXTRACTED_FROM, demoted, leaves_of, over_renamed, redacted_share
+
+__all__ = ["Keeper"]
+
+_BORNE_BY: Final = "redacted_from"
+"""From a belief to an event without words that it rests on through a fact of a scope that is gone."""
+_TIMES: Final = (EXTRACTED_FROM, "held_until")
+
+
+class Keeper:
+    """Writes what is kept into the changes of a step. ``lowered`` are the beliefs that it demoted."""
+
+    def __init__(self, ground: Ground, out: Changes) -> None:
+        self._ground = ground
+        self._out = out
+        self._waits: dict[Scope, Instant | None] = {}
+        self.lowered: set[str] = set()
+
+    def keep(
+        self,
+        kept: Collection[str],
+        as_they_are: Mapping[str, Scope],
+        worded: Collection[str],
+        redacted: Mapping[str, Event],
+        entries: Mapping[Scope, Event],
+    ) -> set[str]:
+        """Freeze what is kept; the beliefs that fall below the floor by that are returned, and are not kept. Those that are kept
+        ``as_they_are`` already are so until now."""
+        for key, scope in as_they_are.items():
+            self._out.until[key] = (scope, self._until(scope, entries[scope]))
+        stated = self._restated(kept, entries)
+        self._ground.supports |= {fact.id: supports for (fact, supports) in stated.values()}
+        fallen: set[str] = set()
+        for record_id in sorted(kept):
+            scope = self._ground.versions[record_id][-1].scope
+            renamed = {fact_id: fact.id for (into, fact_id), (fact, _) in stated.items() if into == scope}
+            versions = [
+                over_renamed(self._unnamed(each, redacted), renamed)
+                for each in self._ground.versions[record_id]
+            ]
+            supports = self._rested(record_id, renamed, redacted)
+            self._ground.versions[record_id] = versions
+            self._ground.supports[record_id] = supports
+            lowered = self._demoted(versions[-1], worded, entries[scope])
+            if lowered is not None and lowered.confidence < self._ground.erasure.floor:
+                fallen.add(record_id)
+                continue
+            if lowered is not None:
+                self.lowered.add(record_id)
+                last = replace(versions[-1], recorded_to=lowered.recorded_from)
+                self._ground.versions[record_id] = versions = [*versions[:-1], last, lowered]
+            self._freeze(versions, supports, entries[scope], worded)
+        for (scope, _), (fact, supports) in sorted(stated.items()):
+            self._freeze([fact], supports, entries[scope], worded)
+        self._out.frozen_texts = [
+            self._unspoken(row, redacted) for row in self._ground.read.texts(sorted(set(kept) - fallen))
+        ]
+        return fallen
+
+    def _freeze(
+        self, versions: Sequence[Record], supports: Sequence[Support], entry: Event, worded: Collection[str]
+    ) -> None:
+        out, record_id, scope = self._out, versions[-1].id, versions[-1].scope
+        until = self._until(scope, entry)
+        places = {event.position for event in self._ground.events_of(worded).values()}
+        out.records += versions
+        out.supports += supports
+        out.until[record_id] = (scope, until)
+        out.frozen_records += [
+            each
+            for each in versions
+            if each.recorded_from <= until or each.position in places or each.position == entry.position
+        ]
+        out.frozen_supports += [
+            each
+            for each in supports
+            if each.recorded_at <= until or each.source_id in worded or each.recorded_at == entry.recorded_at
+        ]
+
+    def _until(self, scope: Scope, entry: Event) -> Instant:
+        """Up to when a scope's records are derived: what still waits is derived on top of what is frozen."""
+        if scope not in self._waits:
+            self._waits[scope] = self._ground.read.waiting_since([scope, *self._ground.read.senders(scope)])
+        since = self._waits[scope]
+        return entry.recorded_at if since is None else min(entry.recorded_at, since - 1)
+
+    def _restated(
+        self, kept: Collection[str], entries: Mapping[Scope, Event]
+    ) -> dict[tuple[Scope, str], tuple[Fact, list[Support]]]:
+        """Facts of erased scopes on which beliefs of others rest, stated in these scopes as far as they were sent there.
+
+        They are there for derivation alone: nothing bears them out, so that no list shows them.
+        """
+        found: dict[tuple[Scope, str], tuple[Fact, list[Support]]] = {}
+        for belief_id in sorted(kept):
+            belief = self._ground.versions[belief_id][-1]
+            if not isinstance(belief, Belief):
+                continue
+            for each in self._ground.supports.get(belief_id, ()):
+                fact = next(iter(self._ground.versions.get(each.source_id, [])[-1:]), None)
+                if not isinstance(fact, Fact) or fact.scope not in self._ground.inside:
+                    continue
+                place, entry = (belief.scope, fact.id), entries[belief.scope]
+                if place not in found:
+                    found[place] = self._statement(fact, belief, each.polarity == "supports", entry)
+        return found
+
+    def _statement(
+        self, fact: Fact, belief: Belief, bears_out: bool, entry: Event
+    ) -> tuple[Fact, list[Support]]:
+        said = self._ground.supports.get(fact.id, [])
+        events = self._ground.events_of({each.source_id for each in said})
+        sent = {key for key, event in events.items() if event.directives.consolidate_into == belief.scope}
+        new_id = derived_id(Prefix.FACT, entry.recorded_at, entry.id, fact.id)
+        stated = replace(
+            fact,
+            id=new_id,
+            scope=belief.scope,
+            version=1,
+            position=entry.position,
+            recorded_from=entry.recorded_at,
+            recorded_to=None,
+            superseded_by=None,
+            closed_by=None,
+            supersedes=None,
+            excluded=True,
+            text=f"{fact.subject.name} {fact.predicate.replace('_', ' ')} {fact.object.text}".strip(),
+            valid_from=belief.valid_from if bears_out else fact.valid_from,
+            valid_to=belief.valid_to if bears_out else fact.valid_to,
+            said_by=self._other_name(fact, events),
+        )
+        supports = [
+            each._replace(
+                record_id=new_id,
+                polarity="against",
+                recorded_at=entry.recorded_at,
+                role=self._ground.erasure.actor
+                if each.role is not None and self._ground.erasure.actor
+                else each.role,
+            )
+            for each in said
+            if each.source_id in sent and each.relation in _TIMES
+        ]
+        return stated, supports
+
+    def _rested(
+        self, record_id: str, renamed: Mapping[str, str], redacted: Mapping[str, Event]
+    ) -> list[Support]:
+        """What a record rests on from here on."""
+        kept: list[Support] = []
+        for each in self._ground.supports.get(record_id, []):
+            if each.source_id in renamed:
+                self._out.cut.append(each)
+                kept.append(each._replace(source_id=renamed[each.source_id]))
+                kept += [
+                    Support(
+                        tenant_id=each.tenant_id,
+                        record_id=record_id,
+                        source_id=said.source_id,
+                        relation=_BORNE_BY,
+                        weight=0.0,
+                        polarity=each.polarity,
+                        recorded_at=each.recorded_at,
+                    )
+                    for said in self._ground.supports[renamed[each.source_id]]
+                    if said.relation == EXTRACTED_FROM
+                ]
+            else:
+                kept.append(self._without_role(each, redacted))
+        return list({each[1:4]: each for each in reversed(kept)}.values())[::-1]
+
+    def _demoted(self, last: Record, worded: Collection[str], entry: Event) -> Belief | None:
+        """The next version of a belief that nobody's words bear out any more; None for any other."""
+        if not isinstance(last, Belief) or last.recorded_to is not None or last.demoted_by is not None:
+            return None
+        if last.stance is Stance.DEPRECATED:
+            return None
+        self._ground.add_supports({each.source_id for each in last.evidence})
+        leaves = leaves_of(last, self._ground.supports)
+        known = self._ground.events_of(leaves)
+        if redacted_share(leaves, lambda key: None if key in worded else known.get(key)) < 1.0:
+            return None
+        lowered = demoted(last, self._ground.erasure.factor)
+        return replace(
+            lowered,
+            version=last.version + 1,
+            position=entry.position,
+            recorded_from=entry.recorded_at,
+            recorded_to=None,
+            closed_by=None,
+            revision_count=last.revision_count + 1,
+            revised_at=(*last.revised_at, entry.recorded_at)[-max(1, len(last.revised_at)) :],
+        )
+
+    def _unnamed(self, record: Record, redacted: Mapping[str, Event]) -> Record:
+        """A claim without the name of who said it, where that goes."""
+        if not isinstance(record, Claim):
+            return record
+        return replace(record, said_by=self._other_name(record, redacted))
+
+    def _other_name(self, claim: Claim, events: Mapping[str, Event]) -> Author | None:
+        actor, author = self._ground.erasure.actor, claim.said_by
+        if actor is None or author is None:
+            return author
+        said = {event.observed_actor.id for event in events.values()}
+        return Author(actor, actor) if author.id in said else author
+
+    def _without_role(self, support: Support, redacted: Mapping[str, Event]) -> Support:
+        actor = self._ground.erasure.actor
+        if actor is None or support.role is None or support.source_id not in redacted:
+            return support
+        return support._replace(role=actor) if ":" in support.role else support
+
+    def _unspoken(self, row: TextRow, redacted: Mapping[str, Event]) -> TextRow:
+        said = {event.observed_actor.id for event in redacted.values()}
+        actor = self._ground.erasure.actor
+        return row if actor is None or row.speaker not in said else replace(row, speaker=actor)

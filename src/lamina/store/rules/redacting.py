@@ -1,0 +1,115 @@
+"""How an event is without its words, and how much of what a belief rests on is (seed 002, 11.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from lamina.kernel.events import REDACTED, Context, Directives, Event, Origin, Party, Stage
+from lamina.kernel.records import Belief, Evidence, Fact, Record, Stance, Support, is_event
+
+__all__ = [
+    "EXTRACTED_FROM",
+    "demoted",
+    "leaves_of",
+    "over_renamed",
+    "redacted_event",
+    "redacted_share",
+    "unsent_event",
+]
+
+EXTRACTED_FROM: Final = "extracted_from"
+"""The relation of a fact to an event that says so."""
+
+_PROGRAMS: Final = ("agent:", "service:", "app:", "system:")
+
+
+def redacted_event(event: Event, erasure_id: str, actor: str | None, told: Iterable[Record]) -> Event:
+    """The event with its place and times alone: id, position, scope, and where no ``actor`` stands in their place, who said it.
+
+    Whether what it said is for another scope stays, too, for what rests on it there; of the names for that only those that the
+    surviving claims, ``told``, have themselves. It is out of recall and lists like a cancelled one.
+    """
+    party = event.observed_actor if actor is None else Party(actor, event.observed_actor.type)
+    caller = event.caller if actor is None or event.caller.startswith(_PROGRAMS) else actor
+    said, only = event.directives, event.directives.consolidate_only
+    if only is not None:
+        known = {word for record in told if isinstance(record, Fact) for word in _names(record)}
+        only = tuple(each for each in only if each.casefold() in known)
+    return replace(
+        event,
+        caller=caller,
+        observed_actor=replace(party, name=None),
+        subject=Party.of(event.subject.id) if actor is None else replace(party, name=None),
+        session=None,
+        content={"kind": REDACTED, "original_kind": str(event.content.get("kind", ""))},
+        context=Context(observed_at=event.context.observed_at, observed_offset=event.context.observed_offset),
+        directives=Directives(
+            consolidate_into=said.consolidate_into,
+            consolidate_only=only,
+            belief_ttl_us=said.belief_ttl_us,
+            embed="none",
+        ),
+        origin=Origin(caller, event.origin.channel, event.origin.trust),
+        batch_id=None,
+        cancelled_after=event.cancelled_after or Stage.CAPTURED,
+        redacted_by=erasure_id,
+        bears_out=event.counts,
+    )
+
+
+def _names(fact: Fact) -> tuple[str, ...]:
+    return fact.predicate, fact.subject.name.casefold(), fact.object.text.casefold()
+
+
+def leaves_of(belief: Belief, supports: Mapping[str, Sequence[Support]]) -> set[str]:
+    """The events that speak for a belief, through its facts; a fact that is no more stands for itself."""
+    found: set[str] = set()
+    for each in belief.evidence:
+        if each.polarity == "supports":
+            said = {s.source_id for s in supports.get(each.source_id, ()) if s.relation == EXTRACTED_FROM}
+            found |= said or {each.source_id}
+    return found
+
+
+def redacted_share(leaves: Iterable[str], event_of: Callable[[str], Event | None]) -> float:
+    """The share of what a belief rests on that has no words any more, 0 to 1."""
+    said = list(leaves)
+    gone = sum(
+        not is_event(each) or (event := event_of(each)) is None or event.redacted_by is not None
+        for each in said
+    )
+    return gone / len(said) if said else 0.0
+
+
+def demoted(belief: Belief, factor: float) -> Belief:
+    """A belief of whose words none are left: as much evidence as before, and less confidence."""
+    mass = belief.alpha + belief.beta
+    mean = belief.alpha / mass * factor
+    return replace(
+        belief,
+        confidence=round(belief.confidence * factor, 4),
+        stance=Stance.UNCERTAIN,
+        alpha=round(mass * mean, 6),
+        beta=round(mass * (1.0 - mean), 6),
+        lower=round(belief.lower * factor, 6),
+        upper=round(belief.upper * factor, 6),
+        demoted_by=factor,
+    )
+
+
+def unsent_event(event: Event) -> Event:
+    """An event whose claims are for its own scope alone."""
+    return replace(event, directives=replace(event.directives, consolidate_into=None, consolidate_only=None))
+
+
+def over_renamed(record: Record, renamed: Mapping[str, str]) -> Record:
+    """A belief that rests on facts by their new ids."""
+    if not isinstance(record, Belief) or not renamed:
+        return record
+    evidence = tuple(
+        Evidence(renamed.get(each.source_id, each.source_id), each.weight, each.polarity)
+        for each in record.evidence
+    )
+    return replace(record, evidence=evidence)

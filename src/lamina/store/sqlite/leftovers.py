@@ -1,0 +1,189 @@
+"""Looking for what should not be in a folder's files any more: bytes in free pages, words of deleted rows in the text index,
+objects of a repository that no commit names, copies aside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import apsw
+import pygit2
+
+from lamina.store.blocks import load_blocks
+from lamina.store.owners import TABLES, Holds
+from lamina.store.rules.traces import IDS
+from lamina.store.sqlite.connection import open_connection
+from lamina.store.sqlite.rederivation import ASIDE
+from lamina.store.sqlite.upkeep import REPOSITORIES
+
+__all__ = ["leftovers", "rows_with"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+_TRUNK: Final = struct.Struct(">II")
+_LOOKS: Final = 5
+_AGAIN_S: Final = 0.1
+_STRUCTURE_2: Final = b"\xff\x00\x00\x01"
+
+
+def rows_with(path: Path, tenant_id: str, ids: Collection[str]) -> dict[str, int]:
+    """In how many rows of which table and column some ids stand: alone, or inside of a text."""
+    wanted, found = frozenset(ids), Counter[str]()
+    with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
+        for table, place in TABLES.items():
+            columns = [name for name, holds in place.columns.items() if holds is not Holds.FIGURES]
+            if place.keeps_ids or "tenant_id" not in columns:
+                continue
+            sql = _rows_of(table, columns)
+            for row in connection.execute(sql, (tenant_id,)):
+                for name, value in zip(columns, row, strict=True):
+                    if isinstance(value, str) and not wanted.isdisjoint(IDS.findall(value)):
+                        found[f"{table}.{name}"] += 1
+    return dict(sorted(found.items()))
+
+
+def _rows_of(table: str, columns: Sequence[str]) -> str:
+    """A statement of names alone that ``store.owners`` has: no input."""
+    listed = ", ".join(f'"{name}"' for name in columns)
+    return f'SELECT {listed} FROM "{table}" WHERE tenant_id = ?1'  # noqa: S608
+
+
+def leftovers(path: Path) -> tuple[str, ...]:
+    """What is left beside a database file and in it, in words that name no content."""
+    folder = path.parent
+    found = [*_in_database(path)]
+    if (folder / ASIDE).exists():
+        found.append("a copy of the log is being derived anew")
+    for repository in sorted((folder / REPOSITORIES).glob("*.git*")):
+        found += [f"{repository.name}: {fault}" for fault in _in_repository(repository)]
+    return tuple(found)
+
+
+def _in_database(path: Path) -> Iterator[str]:
+    with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
+        # What this reads from stays as it is while the transaction is open: nothing newer is moved into the file.
+        connection.execute("BEGIN")
+        connection.execute("SELECT 1 FROM migration LIMIT 1").fetchall()
+        dirty = _dirty_pages(path, _pragma(connection, "page_size"))
+        if dirty:
+            yield f"{dirty} free pages of the database hold something"
+        deleted = _deleted_texts(connection)
+        if deleted:
+            yield f"the text index has words of {deleted} deleted rows, until it is merged"
+
+
+def _dirty_pages(path: Path, size: int) -> int:
+    """How many free pages hold anything: SQLite's file format, 1.5."""
+    dirty = 0
+    with path.open("rb") as file:
+        file.seek(32)
+        (trunk,) = struct.unpack(">I", file.read(4))
+        seen: set[int] = set()
+        while trunk and trunk not in seen:
+            seen.add(trunk)
+            page = _page(file.fileno(), trunk, size)
+            following, count = _TRUNK.unpack_from(page)
+            leaves = struct.unpack_from(f">{count}I", page, _TRUNK.size)
+            dirty += any(page[_TRUNK.size + 4 * count :])
+            dirty += sum(any(_page(file.fileno(), leaf, size)) for leaf in leaves)
+            trunk = following
+    return dirty
+
+
+def _page(descriptor: int, number: int, size: int) -> bytes:
+    return os.pread(descriptor, size, (number - 1) * size)
+
+
+def _deleted_texts(connection: apsw.Connection) -> int:
+    """How many entries of the text index are of deleted rows: from its structure record, as fts5_index.c writes it."""
+    for (record,) in connection.execute(_SQL["text_structure"]):
+        if record[4:8] != _STRUCTURE_2:
+            return 0
+        numbers = _varints(record[8:])
+        levels, _, _ = next(numbers), next(numbers), next(numbers)
+        deleted = 0
+        for _ in range(levels):
+            _, segments = next(numbers), next(numbers)
+            for _ in range(segments):
+                *_, tombstones, _ = [next(numbers) for _ in range(8)]
+                deleted += tombstones
+        return deleted
+    return 0
+
+
+def _varints(data: bytes) -> Iterator[int]:
+    """SQLite's numbers of 1 to 9 bytes."""
+    at = 0
+    while at < len(data):
+        value = 0
+        for place in range(9):
+            byte = data[at]
+            at += 1
+            if place == 8:
+                value = (value << 8) | byte
+                break
+            value = (value << 7) | (byte & 0x7F)
+            if byte < 0x80:
+                break
+        yield value
+
+
+def _in_repository(path: Path) -> Iterator[str]:
+    if ".git." in path.name:
+        yield "left of a repository that was written anew"
+        return
+    if any(len(each.name) == 2 for each in (path / "objects").iterdir()):
+        yield "it has loose objects, which Lamina does not write"
+    if (path / "logs").exists():
+        yield "it has a log of where its branches pointed"
+    strangers = _strangers(path)
+    if strangers:
+        yield f"{strangers} objects are named by no commit"
+
+
+def _strangers(path: Path) -> int:
+    """How many objects no commit leads to. Packs are put together beside the writes, and commits made: then it looks again."""
+    strangers = 0
+    for _ in range(_LOOKS):
+        try:
+            git = pygit2.Repository(str(path))
+            ids = list(git)
+            named = _named(git)
+        except (KeyError, OSError, pygit2.GitError):
+            time.sleep(_AGAIN_S)
+            continue
+        strangers = sum(id_ not in named for id_ in ids)
+        if not strangers:
+            break
+        time.sleep(_AGAIN_S)
+    return strangers
+
+
+def _named(git: pygit2.Repository) -> set[pygit2.Oid]:
+    """Everything that the branch leads to."""
+    named: set[pygit2.Oid] = set()
+    if git.head_is_unborn:
+        return named
+    for commit in git.walk(git.head.target):
+        named.add(commit.id)
+        waiting = [commit.tree_id]
+        while waiting:
+            id_ = waiting.pop()
+            if id_ in named:
+                continue
+            named.add(id_)
+            entry = git[id_]
+            if isinstance(entry, pygit2.Tree):
+                waiting += [each.id for each in entry]
+    return named
+
+
+def _pragma(connection: apsw.Connection, name: str) -> int:
+    value = connection.pragma(name)
+    assert isinstance(value, int), "it is a number"
+    return value

@@ -1,0 +1,40 @@
+-- Plans of erasures that were shown, for a day; figures alone.
+CREATE TABLE erasure_preview (
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  made_by            TEXT    NOT NULL,
+  made_at            INTEGER NOT NULL,
+  expires_at         INTEGER NOT NULL,
+  figures            TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, id)
+) WITHOUT ROWID;
+
+-- Manifests, line by line, of previews and of erasures: ids alone.
+CREATE TABLE erasure_line (
+  tenant_id          TEXT    NOT NULL,
+  plan_id            TEXT    NOT NULL,
+  kind               TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, plan_id, kind, id, scope, record_id)
+) WITHOUT ROWID;
+
+-- Erasures as jobs. `state` is JSON: what is not searched. While one runs, what its place names is hidden.
+CREATE TABLE erasure (
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL,
+  scope              TEXT    NOT NULL,
+  status             TEXT    NOT NULL,
+  cancelling         INTEGER NOT NULL DEFAULT 0,
+  next_attempt_at    INTEGER NOT NULL DEFAULT 0,
+  lease_until        INTEGER,
+  lease_owner        TEXT,
+  fence              INTEGER NOT NULL DEFAULT 0,
+  state              TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, id),
+  CHECK (status IN ('running', 'completed', 'cancelled', 'failed'))
+) WITHOUT ROWID;
+CREATE INDEX erasure_running ON erasure (tenant_id, id) WHERE status = 'running';
+CREATE INDEX erasure_completed ON erasure (id) WHERE status = 'completed';

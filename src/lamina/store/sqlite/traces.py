@@ -1,0 +1,272 @@
+"""What an erasure takes from SQLite beside log and derived rows, a bounded write at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import apsw
+
+from lamina import limits
+from lamina.errors import Unavailable
+from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
+from lamina.store.blocks import load_blocks
+from lamina.store.ports.erasing import Tombstone
+from lamina.store.ports.projecting import Projecting
+from lamina.store.ports.sessions import Place
+from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
+from lamina.store.ports.writes import FOLD
+from lamina.store.rows import Row
+from lamina.store.rules.traces import STRIPPED, is_bare, owned_paths, portions, tells_of, without_turns
+from lamina.store.sqlite.codec import json_list
+from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.leftovers import leftovers, rows_with
+from lamina.store.sqlite.rederivation import ASIDE
+from lamina.store.sqlite.scrubbing import scrub
+from lamina.store.sqlite.sessions import read_sitting
+
+__all__ = ["SqliteTraces"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+_LOOK_S = 0.02
+_BELOW = {
+    "session": "delete_sessions_below",
+    "outbox": "delete_outbox_below",
+    "inquiry": "delete_inquiries_below",
+    "document_event": "delete_document_events_below",
+    "scope": "delete_scopes_below",
+}
+_OF_EVENTS = {
+    "outbox": "delete_outbox_of_events",
+    "inquiry": "forget_inquiries",
+    "document_event": "delete_document_events",
+    "definition": "delete_definitions_of_events",
+}
+
+
+class SqliteTraces:
+    """``Traces`` of a folder."""
+
+    def __init__(self, path: Path, writer: Writer, readers: Readers, projecting: Projecting) -> None:
+        self._path = path
+        self._writer = writer
+        self._readers = readers
+        self._projecting = projecting
+
+    def owned(self, tenant_id: str, actors: Collection[str], about: Collection[str] = ()) -> Owned:
+        """Mirrors ``Traces.owned``."""
+        owned = owned_paths(self.paths(tenant_id), actors, about)
+        rows = self._readers.rows(_SQL["schedule_of_actors"], (tenant_id, json_list(sorted(actors))))
+        events = self._readers.rows(_SQL["events_of_paths"], (tenant_id, json_list(owned.paths)))
+        return Owned(
+            paths=owned.paths,
+            shared_paths=owned.shared_paths,
+            schedule_ids=tuple(schedule_id for schedule_id, alone in rows if alone),
+            shared_schedule_ids=tuple(schedule_id for schedule_id, alone in rows if not alone),
+            event_ids=tuple(event_id for (event_id,) in events),
+        )
+
+    def paths(self, tenant_id: str) -> list[PathOwners]:
+        """Mirrors ``Traces.paths``."""
+        authors: dict[str, set[str]] = {}
+        for path, author in self._readers.rows(_SQL["path_authors"], (tenant_id,)):
+            authors.setdefault(path, set()).add(author)
+        return [PathOwners(path, frozenset(found)) for path, found in authors.items()]
+
+    def erase_beside(self, erased: ErasedBeside) -> Mapping[str, int]:
+        """Mirrors ``Traces.erase_beside``. Sittings come first: they are found by rows that go after them."""
+        gone: Counter[str] = Counter()
+        tenant_id = erased.tenant_id
+        for chunk in portions(sorted(erased.event_ids), limits.ERASE_ROWS):
+            gone.update(self._writer.write(lambda c, ids=chunk: _erase_events(c, tenant_id, ids)))  # type: ignore[misc]
+        for scope in sorted(erased.scopes):
+            for table, block in _BELOW.items():
+                gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
+        gone["idempotency"] += self._erase_keys(erased)
+        gone["pack"] += self._writer.write(lambda connection: _ran(connection, "delete_packs", (tenant_id,)))
+        return +gone
+
+    def _repeated(self, block: str, bindings: Row) -> int:
+        """Run a block that deletes so many rows at once until it finds none."""
+        total = 0
+        while count := self._writer.write(lambda connection: _ran(connection, block, bindings)):
+            total += count
+        return total
+
+    def _erase_keys(self, erased: ErasedBeside) -> int:
+        total = 0
+        for rows in self._keys(erased.tenant_id):
+            doomed = [
+                (erased.tenant_id, caller, family, key)
+                for caller, family, key, event_id, response in rows
+                if tells_of(erased, caller, event_id, response)
+            ]
+            if doomed:
+                self._writer.write(lambda c, keys=doomed: c.executemany(_SQL["delete_key"], keys))  # type: ignore[misc]
+            total += len(doomed)
+        return total
+
+    def _keys(self, tenant_id: str) -> Iterator[list[Row]]:
+        after: Row = ("", "", "")
+        while rows := self._readers.rows(_SQL["keys_after"], (tenant_id, *after, limits.ERASE_ROWS)):
+            yield rows
+            after = tuple(rows[-1][:3])
+
+    def erase_schedule(self, tenant_id: str, schedule_ids: Collection[str]) -> int:
+        """Mirrors ``Traces.erase_schedule``."""
+        total = 0
+        for chunk in portions(sorted(schedule_ids), limits.ERASE_ROWS):
+            bindings = (tenant_id, json_list(chunk))
+            total += self._writer.write(
+                lambda connection, given=bindings: _ran(connection, "delete_schedule_items", given)  # type: ignore[misc]
+            )
+        return total
+
+    def erase_documents(self, tenant_id: str, paths: Collection[str]) -> ErasedDocuments:
+        """Mirrors ``Traces.erase_documents``. The note that the repository is to be written anew lands with the rows, so that
+        whoever makes the commits does it, whichever process that is and whatever ends meanwhile."""
+        given = sorted(paths)
+        erased = self._writer.write(lambda connection: _erase_documents(connection, tenant_id, given))
+        if self._is_due(tenant_id):
+            with contextlib.suppress(Unavailable):  # another process makes the commits, and looks for itself
+                self._projecting.rewrite(tenant_id)
+            self._await_rewriting(tenant_id)
+        return erased
+
+    def _is_due(self, tenant_id: str) -> bool:
+        row = self._readers.row(_SQL["rewriting_of"], (tenant_id,))
+        return row is not None and bool(row[1])
+
+    def _await_rewriting(self, tenant_id: str) -> None:
+        until = time.monotonic() + limits.REWRITE_WAIT_S_MAX
+        while self._is_due(tenant_id):
+            if time.monotonic() > until:
+                raise Unavailable(
+                    "REPOSITORY_UNAVAILABLE",
+                    "the documents are erased, but their repository could not be written without them yet",
+                    hint="check the disk, then run lamina erasure verify; it is written at the next start",
+                )
+            time.sleep(_LOOK_S)
+
+    def drop_aside(self) -> bool:
+        """Mirrors ``Traces.drop_aside``. Whoever derives there meanwhile fails, and begins again."""
+        aside = self._path.parent / ASIDE
+        there = aside.exists()
+        shutil.rmtree(aside, ignore_errors=True)
+        return there
+
+    def scrub(self) -> Scrubbed:
+        """Mirrors ``Traces.scrub``."""
+        return scrub(self._path, self._writer)
+
+    def remains(self, tenant_id: str, erasure_id: str) -> Remains:
+        """Mirrors ``Traces.remains``."""
+        marks = self._readers.rows(_SQL["tombstones_of_erasure"], (tenant_id, erasure_id))
+        redacted = self._readers.rows(_SQL["redacted_by_erasure"], (tenant_id, erasure_id))
+        return Remains(
+            marks=tuple(map(_tombstone, marks)),
+            redacted=tuple(event_id for event_id, _ in redacted),
+            worded=tuple(event_id for event_id, content in redacted if not is_bare(json.loads(content))),
+        )
+
+    def look_for(self, tenant_id: str, ids: Collection[str]) -> Mapping[str, int]:
+        """Mirrors ``Traces.look_for``."""
+        return rows_with(self._path, tenant_id, ids)
+
+    def look(self) -> tuple[str, ...]:
+        """Mirrors ``Traces.look``."""
+        return leftovers(self._path)
+
+
+def _tombstone(row: Row) -> Tombstone:
+    tenant_id, id_, layer, scope, cascade, erasure_id, audit_id, erased_at = row
+    return Tombstone(
+        tenant_id=tenant_id,
+        id=id_,
+        layer=Layer(layer),
+        scope=Scope(scope),
+        cascade=cascade,
+        erasure_id=erasure_id,
+        audit_id=audit_id,
+        erased_at=erased_at,
+    )
+
+
+def _below(scope: Scope) -> tuple[str, str, str]:
+    return scope, f"{scope}/", f"{scope}0"
+
+
+def _ran(connection: apsw.Connection, block: str, bindings: Row) -> int:
+    connection.execute(_SQL[block], bindings)
+    return connection.changes()
+
+
+def _erase_events(connection: apsw.Connection, tenant_id: str, event_ids: Sequence[str]) -> Counter[str]:
+    gone: Counter[str] = Counter()
+    ids = json_list(event_ids)
+    for scope, session, number in list(connection.execute(_SQL["sittings_of_events"], (tenant_id, ids))):
+        place = Place(tenant_id, Scope(scope), session)
+        gone.update(_erase_turns(connection, place, number, frozenset(event_ids)))
+    gone.update(_erase_outputs(connection, tenant_id, ids))
+    for table, block in _OF_EVENTS.items():
+        gone[table] += _ran(connection, block, (tenant_id, ids))
+    return gone
+
+
+def _erase_turns(
+    connection: apsw.Connection, place: Place, number: int, erased: Collection[str]
+) -> Counter[str]:
+    """Take turns out of a sitting. Those that stay and had left its window are folded anew, under new numbers: a fold that is
+    under way may tell of what is erased, and lands nothing."""
+    gone: Counter[str] = Counter()
+    rows = list(connection.execute(_SQL["find_session"], (*place, number)))
+    mine = (*place, number, json_list(sorted(erased)))
+    doomed = list(connection.execute(_SQL["outbox_of_events"], mine))
+    stays = [
+        row for row in connection.execute(_SQL["outbox_of_sitting"], (*place, number)) if row[5] not in erased
+    ]
+    after = without_turns(read_sitting(rows[0]), erased, [row[1] for row in doomed]) if rows else None
+    if after is None:
+        gone["session"] += _ran(connection, "delete_session", (*place, number))
+    else:
+        told = (after.summary, after.bridge, after.worded, after.revision)
+        window = json.dumps(after.window)
+        _ran(connection, "replace_session", (*place, number, window, after.turns, after.folded, *told))
+    if doomed:
+        ids = json_list([*(row[1] for row in doomed), *(row[5] for row in stays)])
+        dropped = [row[0] for row in (*doomed, *stays)]
+        connection.executemany(_SQL["drop_outbox"], [(place.tenant_id, row_id) for row_id in dropped])
+        connection.executemany(_SQL["requeue_outbox"], [row[1:] for row in stays] if after else [])
+        gone["outbox"] += len(doomed)
+        # What models made of this sitting's turns may tell of those before them.
+        gone.update(_erase_outputs(connection, place.tenant_id, ids))
+        gone["inquiry"] += _ran(connection, "forget_task", (place.tenant_id, FOLD, ids))
+    return gone
+
+
+def _erase_outputs(connection: apsw.Connection, tenant_id: str, event_ids: str) -> Counter[str]:
+    found = connection.execute(_SQL["outputs_of_events"], (tenant_id, event_ids))
+    given = (tenant_id, json_list([row[0] for row in found]))
+    sources = _ran(connection, "delete_output_sources", given)
+    return Counter(model_output_source=sources, model_output=_ran(connection, "delete_outputs", given))
+
+
+def _erase_documents(connection: apsw.Connection, tenant_id: str, paths: Sequence[str]) -> ErasedDocuments:
+    given = (tenant_id, json_list(paths))
+    numbers = [row[0] for row in connection.execute(_SQL["commits_of_paths"], given)]
+    scopes = [row[0] for row in connection.execute(_SQL["scopes_of_paths"], given)]
+    _ran(connection, "delete_events_of_paths", given)
+    documents = _ran(connection, "delete_documents", given)
+    versions = _ran(connection, "delete_versions", given)
+    if numbers:
+        _ran(connection, "strip_commits", (tenant_id, json_list(numbers), STRIPPED))
+        _ran(connection, "unname_commits", (tenant_id, numbers[0]))
+        _ran(connection, "note_rewriting", (tenant_id,))
+    connection.executemany(_SQL["note_index_change"], [(tenant_id, scope) for scope in scopes])
+    return ErasedDocuments(documents, versions, len(numbers))

@@ -1,0 +1,217 @@
+"""What is erased is gone, what rests on it is kept as it stood, and a replay comes to the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from given import ALICE, TENANT, ManualClock, append
+from lamina.kernel.events import Context, Directives, Origin, Party, Trust
+from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.upgrading import Upgrader
+from lamina.pipeline.worker import Worker
+from lamina.store.ports.erasing import Erased, Erasure
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
+from told import ANA, START, Memory
+
+TEAM = Scope("org:acme/ws:atlas")
+HERS = Scope("org:acme/user:ana")
+VERSIONS = {"facts": "rules/1"}
+TOM = Party("user:tom", "user", "Tom")
+
+
+class Kept(Memory):
+    """A memory, and what derives scopes of it anew."""
+
+    def __init__(self, store: Store, clock: ManualClock) -> None:
+        super().__init__(store, clock)
+        self.upgrader = Upgrader(store, VERSIONS, self._worker_of, clock)
+        store.rederivation.note_all(VERSIONS)
+
+    def _worker_of(self, store: Store) -> Worker:
+        deriver = Deriver(store, RulesExtractor(find_times, use_parser=False), None)
+        return Worker(store, deriver, None, self.clock, "aside")
+
+    def say(self, text: str, who: Party = ANA, scope: Scope = ALICE, into: Scope | None = None) -> str:
+        self.clock.at += SECOND_US
+        (event,) = append(
+            self.store,
+            text,
+            content={"kind": "message", "role": "user", "text": text},
+            observed_actor=who,
+            subject=who,
+            scope=scope,
+            session="s-1",
+            context=Context(observed_at=START),
+            origin=Origin(who.id, "http", Trust.PRINCIPAL),
+            caller=who.id,
+            directives=Directives(consolidate_into=into),
+        )
+        return event.id
+
+    def erase(self, **what: Any) -> Erased:
+        given: dict[str, Any] = {"tenant_id": TENANT, "erasure_id": "erasure_1", "by_actor": "user:root"}
+        return self.store.erasing.erase(Erasure(**{**given, "cascade": "redact_events", **what}))
+
+    def settle(self) -> None:
+        self.derive()
+        self.upgrader.begin()
+        self.upgrader.drain()
+        self.derive()
+
+    def all_of(self, layer: Layer, *scopes: Scope) -> Sequence[Any]:
+        from told import LATER, Axes
+
+        query = RecordQuery(tenant_id=TENANT, layer=layer, scopes=scopes, axes=Axes(seen_at=LATER), limit=100)
+        return self.store.records.query(query)
+
+
+@pytest.fixture
+def memory(store: Store, clock: ManualClock) -> Kept:
+    return Kept(store, clock)
+
+
+def words_in(memory: Kept) -> str:
+    return str(list(memory.store.snapshot())) + str(memory.store.log.walk(TENANT, 0, 1000))
+
+
+def test_a_redacted_event_keeps_its_place_and_its_facts_stand(memory: Kept) -> None:
+    first = memory.say("I live in Leipzig, near the zoo of xyzzy.")
+    memory.say("I work at Fernhill.")
+    memory.say("I moved to Porto.")
+    memory.settle()
+    facts = {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)}
+    before = memory.store.log.get(TENANT, [first])[first]
+    erased = memory.erase(redact=[first])
+    assert (erased.redacted, erased.deleted) == ([first], [])
+    event = memory.store.log.get(TENANT, [first])[first]
+    assert event.content == {"kind": "redacted", "original_kind": "message"}
+    assert (event.position, event.recorded_at, event.observed_actor.id) == (
+        before.position, before.recorded_at, before.observed_actor.id,
+    )  # fmt: skip
+    assert (event.redacted_by, event.excluded, event.counts) == ("erasure_1", True, True)
+    assert "xyzzy" not in words_in(memory)
+    memory.settle()
+    assert {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)} == facts
+    live, again = memory.replayed()
+    assert live == again
+    assert {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)} == facts
+
+
+def test_a_belief_outlives_the_scope_that_sent_it(memory: Kept) -> None:
+    gone = memory.say("I live in Leipzig.", scope=HERS, into=TEAM)
+    memory.say("I live in Leipzig.", who=TOM, scope=TEAM)
+    memory.settle()
+    beliefs = memory.all_of(Layer.BELIEFS, TEAM)
+    assert beliefs
+    erased = memory.erase(cascade="gdpr", redact=[gone], scopes=[HERS], actor="redacted:gdpr_erasure_1")
+    assert erased.gone[Layer.FACTS]
+    assert list(erased.kept) == [TEAM]
+    memory.settle()
+    after = {each.id: each for each in memory.all_of(Layer.BELIEFS, TEAM)}
+    assert set(after) == {each.id for each in beliefs}
+    live, again = memory.replayed()
+    assert live == again
+    assert not memory.all_of(Layer.FACTS, HERS)
+
+
+def test_a_position_is_never_given_twice(memory: Kept) -> None:
+    memory.say("I live in Leipzig.")
+    newest = memory.say("I work at Fernhill.")
+    memory.settle()
+    place = memory.store.log.get(TENANT, [newest])[newest]
+    erased = memory.erase(cascade="gdpr", delete=[newest], scopes=[ALICE])
+    assert erased.deleted == [newest]
+    (later,) = append(memory.store, "tea")
+    assert later.position == place.position + 1
+    assert later.recorded_at > place.recorded_at
+    assert memory.store.erasing.tombstone(TENANT, newest)
+
+
+def test_a_cancellation_later_leaves_what_has_no_words(memory: Kept) -> None:
+    first = memory.say("I live in Leipzig.")
+    memory.settle()
+    memory.erase(redact=[first])
+    memory.settle()
+    wrong = memory.say("I live in Porto.")
+    memory.settle()
+    memory.clock.at += SECOND_US
+    memory.store.log.cancel(TENANT, wrong)
+    memory.settle()
+    homes = [each for each in memory.all_of(Layer.FACTS, ALICE) if each.predicate == "lives_in"]
+    assert "Leipzig" in [each.object.text for each in homes]
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_a_belief_without_words_is_demoted_and_comes_back_with_new_ones(memory: Kept) -> None:
+    first = memory.say("I live in Leipzig.")
+    memory.settle()
+    (before,) = memory.all_of(Layer.BELIEFS, ALICE)
+    erased = memory.erase(redact=[first], factor=0.5, floor=0.1)
+    assert erased.demoted == [before.id]
+    (lowered,) = memory.all_of(Layer.BELIEFS, ALICE)
+    assert (lowered.confidence, lowered.stance, lowered.version) == (
+        round(before.confidence / 2, 4), "uncertain", before.version + 1,
+    )  # fmt: skip
+    memory.settle()
+    memory.say("I live in Leipzig.")
+    memory.settle()
+    (risen,) = [each for each in memory.all_of(Layer.BELIEFS, ALICE) if each.id == before.id]
+    assert risen.demoted_by is None
+    assert risen.confidence > lowered.confidence
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_a_belief_below_the_floor_is_gone(memory: Kept) -> None:
+    first = memory.say("I live in Leipzig.")
+    memory.settle()
+    (before,) = memory.all_of(Layer.BELIEFS, ALICE)
+    erased = memory.erase(redact=[first], factor=0.1)
+    assert erased.gone[Layer.BELIEFS] == [before.id]
+    memory.settle()
+    assert memory.all_of(Layer.BELIEFS, ALICE) == []
+    stone = memory.store.erasing.tombstone(TENANT, before.id)
+    assert stone is not None
+    assert stone.scope == ALICE
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_what_is_forgotten_comes_back_by_a_replay_and_by_nothing_else(memory: Kept) -> None:
+    memory.say("I live in Leipzig.")
+    other = memory.say("I work at Fernhill.")
+    memory.settle()
+    (fact,) = [each for each in memory.all_of(Layer.FACTS, ALICE) if each.predicate == "lives_in"]
+    memory.erase(cascade="derived_only", records=[fact.id])
+    memory.erase(redact=[other])  # the scope is derived anew by this
+    memory.settle()
+    assert fact.id not in [each.id for each in memory.all_of(Layer.FACTS, ALICE)]
+    assert memory.store.erasing.tombstone(TENANT, fact.id)
+    memory.replayed()
+    assert fact.id in [each.id for each in memory.all_of(Layer.FACTS, ALICE)]
+    assert memory.store.erasing.tombstone(TENANT, fact.id) is None
+
+
+def test_an_event_that_others_rest_on_keeps_its_place_whatever_was_counted(memory: Kept) -> None:
+    gone = memory.say("I live in Leipzig.", scope=HERS, into=TEAM)
+    memory.settle()
+    beliefs = {each.id for each in memory.all_of(Layer.BELIEFS, TEAM)}
+    assert beliefs
+    erased = memory.erase(cascade="gdpr", delete=[gone], scopes=[HERS], actor="redacted:gdpr_1", floor=0.0)
+    assert (erased.deleted, erased.redacted) == ([], [gone])
+    memory.settle()
+    assert {each.id for each in memory.all_of(Layer.BELIEFS, TEAM)} == beliefs
+    assert memory.store.log.get(TENANT, [gone])[gone].observed_actor.id == "redacted:gdpr_1"
+    kept = memory.store.log.get(TENANT, [gone])[gone]
+    who = {kept.caller, kept.observed_actor.id, kept.subject.id, kept.origin.principal}
+    assert who == {"redacted:gdpr_1"}

@@ -1,0 +1,333 @@
+"""Erasures over HTTP and in the worker: planned, carried out, interrupted, refused, cancelled."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from given import ALICE, BOB, TENANT, append, belief, fact, finish_all, land, support, text_row
+from lamina import limits
+from lamina.errors import Unavailable
+from lamina.forget.ending import told_of
+from lamina.forget.runner import Eraser
+from lamina.kernel.events import Party
+from lamina.kernel.records import Evidence
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SECOND_US
+from lamina.store.ports.erasures import ErasurePhase
+from lamina.store.ports.writes import Writes
+from lamina.store.sqlite import SqliteStore
+from neighbours import ROOT, Neighbours
+
+LAUNCH = Scope("ws:launch")
+HELD = Scope(f"{ALICE}/ws:case")
+NOTE = "case 1234"
+
+
+class House:
+    """Alice's own memory, a workspace that she shares with Bob, and a worker that erases."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = SqliteStore(folder, durable=False)
+        self.here = Neighbours(store=self.store)
+        self.eraser = Eraser(self.store, self.here.clock, "test")
+        self.here.register(LAUNCH, alice="owner", bob="owner")
+        mine = {"caller": "user:alice", "observed_actor": Party.of("user:alice")}
+        self.home = [event.id for event in append(self.store, "tea", "cake", "a plan", scope=ALICE, **mine)]
+        self.said = append(self.store, "I launch it in May", scope=LAUNCH, **mine)[0].id
+        self.of_bob = append(
+            self.store, "fine", scope=LAUNCH, caller="user:bob", observed_actor=Party.of("user:bob")
+        )[0].id
+        stated = fact("tea", ALICE, event_id=self.home[0])
+        shared = fact("launch", LAUNCH, event_id=self.said)
+        held = belief("may", scope=LAUNCH, evidence=(Evidence(stated.id, 0.9, "supports"),))
+        writes = Writes(
+            records=[stated, shared, held],
+            supports=[
+                support(stated.id, self.home[0]),
+                support(shared.id, self.said),
+                support(held.id, stated.id),
+            ],
+            texts=[text_row(self.home[0], "tea", ALICE), text_row(self.said, "launch may", LAUNCH)],
+        )
+        land(self.store, writes, scope=BOB, caller="user:bob", observed_actor=Party.of("user:bob"))
+        finish_all(self.store)
+        self.records = {"fact": stated.id, "shared": shared.id, "belief": held.id}
+
+    def post(self, path: str, body: dict[str, Any], **more: Any) -> Any:
+        return self.here.said("POST", path, body, **more)
+
+    def start(self, **more: Any) -> str:
+        began = self.post("/v1/erasures", {"scope": ALICE, "audit_note": NOTE, **more})
+        assert began["status"] == "running"
+        return str(began["erasure_id"])
+
+    def state(self, erasure_id: str) -> Any:
+        return self.here.said("GET", f"/v1/erasures/{erasure_id}")
+
+    def work(self) -> None:
+        while self.eraser.step():
+            pass
+
+    def reads(self, path: str, **more: Any) -> Any:
+        return self.here.code("GET", path, **more)
+
+
+@pytest.fixture(name="house")
+def _house(tmp_path: Path) -> Iterator[House]:
+    house = House(tmp_path)
+    yield house
+    house.here.close()
+
+
+def test_a_preview_says_what_would_go_and_nothing_does(house: House) -> None:
+    shown = house.post("/v1/erasures/preview", {"scope": ALICE, "audit_note": NOTE})
+    assert shown["estimated_affected"] == {
+        "events": 4,
+        "episodes": 0,
+        "facts": 2,
+        "beliefs": 1,
+        "understanding": 0,
+    }
+    assert shown["refcount_breakdown"] == {
+        "events_to_delete": 2,
+        "events_to_redact": 2,
+        "events_under_legal_hold": 0,
+    }
+    assert shown["cross_scope_propagation"] == {
+        "affected_workspaces": [
+            {"scope": LAUNCH, "events_referenced": 2, "co_owners": ["user:bob"], "erased": False}
+        ],
+        "requires_capability": "forget.gdpr.cross_workspace",
+    }
+    assert shown["legal_holds"] == []
+    assert shown["estimated_duration_ms"] >= limits.ERASURE_BASE_US / 1000
+    pages = []
+    query: dict[str, Any] = {"limit": 2}
+    for _ in range(10):
+        page = house.here.said("GET", shown["manifest_url"], **query)
+        pages.append(page)
+        query["cursor"] = page["next_cursor"]
+        if not page["has_more"]:
+            break
+    merged = {
+        key: list(itertools.chain(*(page[key] for page in pages)))
+        for key in pages[0]
+        if isinstance(pages[0][key], list)
+    }
+    assert merged == {
+        "events_to_delete": sorted(house.home[1:]),
+        "events_to_redact": sorted([house.home[0], house.said]),
+        "events_under_legal_hold": [],
+        "cross_scope_references": [
+            {"event_id": house.home[0], "record_id": house.records["belief"], "scope": LAUNCH},
+            {"event_id": house.said, "record_id": house.records["shared"], "scope": LAUNCH},
+        ],
+        "beliefs_to_demote": [house.records["belief"]],
+        "documents_to_delete": [],
+        "documents_shared": [],
+    }
+    assert house.reads(f"/v1/events/{house.home[0]}") == 200
+    house.here.clock.at += int(limits.PREVIEW_TTL_S * SECOND_US)
+    assert house.reads(shown["manifest_url"]) == "PREVIEW_EXPIRED"
+
+
+def test_an_erasure_hides_at_once_and_leaves_nothing_but_marks(house: House) -> None:
+    erasure_id = house.start()
+    assert house.reads(f"/v1/events/{house.home[0]}") == "NOT_FOUND"
+    assert house.reads("/v1/events", scope=ALICE) == "POLICY_DENIED"
+    assert (
+        house.here.code("POST", "/v1/recall", {"scope": ALICE, "query": "tea", "view": "local"})
+        == "POLICY_DENIED"
+    )
+    for scope in (ALICE, LAUNCH):
+        assert (
+            house.here.code("POST", "/v1/experience", house.here.envelope(scope, "more")) == "ERASURE_RUNNING"
+        )
+    assert (
+        house.here.code("POST", "/v1/experience", house.here.envelope(LAUNCH, "more"), by="user:bob") == 202
+    )
+    assert house.here.code("POST", "/v1/erasures", {"scope": ALICE, "audit_note": NOTE}) == "ERASURE_RUNNING"
+    job = house.store.erasures.claim(
+        now=house.here.clock.at, lease_until=house.here.clock.at + 1, owner="another"
+    )
+    assert job is not None
+    assert house.store.erasures.advance(job, lease_until=house.here.clock.at, told=[told_of(job)])
+    for by, seen in (("user:alice", ["erasure_progress"]), ("user:bob", [])):
+        rows = house.here.said("GET", "/v1/lifecycle", erasure_id=erasure_id, by=by)["items"]
+        assert [row["stage"] for row in rows] == seen
+    house.store.erasures.take_over()
+    house.work()
+    state = house.state(erasure_id)
+    assert (state["status"], state["phase"], state["fraction_complete"]) == ("completed", "demote", 1.0)
+    progress = {key: value for key, value in state["progress"].items() if key != "elapsed_ms"}
+    assert progress == {
+        "deleted_events": 2,
+        "redacted_events": 2,
+        "held_events": 0,
+        "deleted_records": 1,
+        "demoted_beliefs": 1,
+    }
+    left = house.store.log.get(TENANT, [*house.home, house.said, house.of_bob])
+    assert set(left) == {house.home[0], house.said, house.of_bob}
+    assert left[house.said].content == {"kind": "redacted", "original_kind": "text"}
+    assert left[house.said].observed_actor.id == f"redacted:gdpr_{erasure_id}"
+    assert left[house.of_bob].content["text"] == "fine"
+    kept = house.store.records.get(TENANT, house.records.values())
+    assert set(kept) == {house.records["shared"], house.records["belief"]}
+    row = house.here.said("GET", f"/v1/audit/{state['audit_id']}")
+    assert row["gdpr"] is True
+    assert row["detail"]["erasure_id"] == erasure_id
+    assert row["detail"]["summary"]["deleted_events"] == 2
+    told = house.here.said("GET", "/v1/lifecycle", erasure_id=erasure_id, limit=100)["items"]
+    names = [each["stage"] for each in told if each["stage"] != "forgotten"]
+    assert names[0] == "erasure_progress"
+    assert names[-1] == "erasure_complete"
+    phases = [each["payload"]["phase"] for each in told if each["stage"] == "erasure_progress"]
+    assert list(dict.fromkeys(phases)) == [phase.value for phase in ErasurePhase]
+    assert house.here.code("POST", "/v1/experience", house.here.envelope(ALICE, "anew")) == 202
+    done = house.here.said("GET", f"/v1/erasures/{erasure_id}/manifest")
+    assert (done["erasure_id"], done["events_to_delete"]) == (erasure_id, sorted(house.home[1:]))
+    assert [each["erasure_id"] for each in house.here.said("GET", "/v1/erasures")["items"]] == [erasure_id]
+
+
+def test_a_drifted_preview_is_refused_but_for_what_the_tenant_allows(house: House) -> None:
+    shown = house.post("/v1/erasures/preview", {"scope": ALICE})["preview_id"]
+    asked = {"scope": ALICE, "audit_note": NOTE, "from_preview_id": shown}
+    assert house.here.code("POST", "/v1/erasures", asked | {"scope": BOB}, by=ROOT) == "INVALID_REQUEST"
+    append(house.store, "meanwhile", scope=ALICE)
+    refused = house.here.call("POST", "/v1/erasures", asked)
+    assert (refused.status_code, refused.json()["error_code"]) == (409, "ERASURE_DRIFTED")
+    assert refused.json()["details"]["drift"] == 1
+    house.here.said("PUT", "/v1/policy/tenant/acme", {"defaults": {"erasure.drift_threshold": 1}}, by=ROOT)
+    assert house.here.code("POST", "/v1/erasures", asked) == 202
+    house.work()
+    assert house.store.citations.within(TENANT, ALICE) != []
+    assert house.here.code("POST", "/v1/erasures", asked) == "NOT_FOUND"
+
+
+def test_what_is_under_a_legal_hold_is_neither_hidden_nor_erased(house: House) -> None:
+    event = append(house.store, "evidence", scope=HELD)[0]
+    hold = {"legal_holds": [{"id": "acme-v-doe", "scope": HELD}, {"id": "other", "scope": "ws:other"}]}
+    house.here.said("PUT", "/v1/policy/tenant/acme", hold, by=ROOT)
+    shown = house.post("/v1/erasures/preview", {"scope": ALICE})
+    assert shown["legal_holds"] == ["acme-v-doe"]
+    assert shown["refcount_breakdown"]["events_under_legal_hold"] == 1
+    erasure_id = house.start()
+    assert house.reads(f"/v1/events/{event.id}") == 200
+    house.work()
+    assert house.reads(f"/v1/events/{event.id}") == 200
+    state = house.state(erasure_id)
+    assert (state["status"], state["legal_holds"], state["progress"]["held_events"]) == (
+        "completed",
+        ["acme-v-doe"],
+        1,
+    )
+
+
+def test_who_may_not_erase_is_told_so_and_learns_nothing(house: House) -> None:
+    asked = {"scope": ALICE, "audit_note": NOTE}
+    assert house.here.code("POST", "/v1/erasures/preview", {"scope": ALICE}, by="user:bob") == "POLICY_DENIED"
+    assert house.here.code("POST", "/v1/erasures", asked, by="user:bob") == "POLICY_DENIED"
+    house.here.said("PUT", "/v1/policy/actor/user:alice", {"deny": ["forget.gdpr.cross_workspace"]}, by=ROOT)
+    refused = house.here.call("POST", "/v1/erasures", asked)
+    assert (refused.status_code, refused.json()["details"]["capability"]) == (
+        403,
+        "forget.gdpr.cross_workspace",
+    )
+    assert house.here.said("GET", "/v1/erasures")["items"] == []
+    erasure_id = house.post("/v1/erasures", asked, by=ROOT)["erasure_id"]
+    for path in ("", "/manifest"):
+        assert house.reads(f"/v1/erasures/{erasure_id}{path}", by="user:bob") == "NOT_FOUND"
+    assert house.here.code("POST", f"/v1/erasures/{erasure_id}/cancel", {}, by="user:bob") == "NOT_FOUND"
+    assert house.here.said("GET", "/v1/erasures", by="user:bob")["items"] == []
+    assert house.reads("/v1/erasures/evt_1") == "INVALID_ID"
+
+
+def test_a_cancelled_erasure_stops_before_its_next_phase_and_hides_no_more(house: House) -> None:
+    erasure_id = house.start()
+    said = house.post(f"/v1/erasures/{erasure_id}/cancel", {})
+    assert (said["cancellation_accepted"], said["deleted_events_before_cancel"]) == (True, 0)
+    house.work()
+    state = house.state(erasure_id)
+    assert (state["status"], state["phase"]) == ("cancelled", "enumerate")
+    assert house.reads(f"/v1/events/{house.home[0]}") == 200
+    assert house.post(f"/v1/erasures/{erasure_id}/cancel", {})["cancellation_accepted"] is True
+    second = house.start()
+    house.work()
+    assert house.post(f"/v1/erasures/{second}/cancel", {})["cancellation_accepted"] is False
+
+
+def test_it_goes_on_wherever_it_is_interrupted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every write of the worker fails once, before it lands or after: what is left is the same, and counted right."""
+    monkeypatch.setattr(limits, "ERASURE_STEP_MAX", 1)
+    monkeypatch.setattr(limits, "ERASURE_AGAIN_S", 0.0)
+    chance = random.Random(7)
+    erase, advance, scrub = house.store.erasing.erase, house.store.erasures.advance, house.store.traces.scrub
+
+    def often(work: Any) -> Any:
+        def run(*given: Any, **more: Any) -> Any:
+            result = work(*given, **more)
+            if chance.random() < 0.4:
+                raise Unavailable("WAL_UNAVAILABLE", "it was interrupted")
+            return result
+
+        return run
+
+    monkeypatch.setattr(house.store.erasing, "erase", often(erase))
+    monkeypatch.setattr(house.store.erasures, "advance", often(advance))
+    monkeypatch.setattr(house.store.traces, "scrub", often(scrub))
+    erasure_id = house.start()
+    failures = 0
+    while house.state(erasure_id)["status"] == "running":
+        failures += 1
+        assert failures < 100
+        assert house.reads("/v1/events", scope=ALICE) == "POLICY_DENIED"
+        try:
+            house.work()
+        except Unavailable:
+            house.here.clock.at += 1
+    assert failures > 8
+    state = house.state(erasure_id)
+    progress = {key: value for key, value in state["progress"].items() if key != "elapsed_ms"}
+    assert progress == {
+        "deleted_events": 2,
+        "redacted_events": 2,
+        "held_events": 0,
+        "deleted_records": 1,
+        "demoted_beliefs": 1,
+    }
+    rows = [row for row in house.store.audit.walk(TENANT, 0, 1000) if row.draft.endpoint == "erasure"]
+    assert [json.loads(row.draft.detail or "")["status"] for row in rows] == ["completed"]
+
+
+def test_a_deleted_scope_goes_with_its_records_and_its_registration(house: House) -> None:
+    team = Scope("org:acme/team:sales")
+    house.here.register(team, alice="owner")
+    event = append(house.store, "secret", scope=team)[0]
+    answer = house.here.call("DELETE", "/v1/scopes", path=team, records="forget")
+    assert (answer.status_code, answer.json()["records"]) == (202, "forget")
+    assert house.reads(f"/v1/events/{event.id}") == "NOT_FOUND"
+    house.work()
+    assert house.state(answer.json()["erasure_id"])["status"] == "completed"
+    assert house.here.code("GET", "/v1/scopes", path=team) == "NOT_FOUND"
+    assert house.store.log.get(TENANT, [event.id]) == {}
+
+
+def test_a_workspace_that_nobody_else_owns_goes_as_a_whole(house: House) -> None:
+    mine = Scope("ws:mine")
+    house.here.register(mine, alice="owner", bob="reader")
+    said = append(house.store, "x", scope=mine, observed_actor=Party.of("user:alice"))[0]
+    other = append(house.store, "y", scope=mine, caller="user:bob", observed_actor=Party.of("user:bob"))[0]
+    shown = house.post("/v1/erasures/preview", {"scope": ALICE})
+    touched = {each["scope"]: each for each in shown["cross_scope_propagation"]["affected_workspaces"]}
+    assert touched[mine]["erased"] is True
+    house.start()
+    house.work()
+    assert house.store.log.get(TENANT, [said.id, other.id]) == {}

@@ -1,0 +1,145 @@
+"""``POST /v1/forget``: what is chosen goes, what rests on it stands, and who asks for it is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lamina.kernel.events import Origin, Party, Trust
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
+
+ALICE = "org:acme/user:alice"
+OTHER = "org:acme/user:bob"
+
+
+class Told:
+    """A world in which Alice said three things."""
+
+    def __init__(self, world: Any) -> None:
+        self.world = world
+        deriver = Deriver(world.store, RulesExtractor(find_times, use_parser=False), None)
+        self.worker = Worker(world.store, deriver, None, world.clock, "test")
+        self.leipzig = self.say("I live in Leipzig, by the canary of frobnitz.")
+        self.fernhill = self.say("I work at Fernhill.")
+        self.ramen = self.say("I like ramen.")
+        self.worker.drain()
+
+    def say(self, text: str) -> str:
+        self.world.clock.at += 1_000_000
+        alice = Party("user:alice", "user", "Alice")
+        origin = Origin("user:alice", "http", Trust.PRINCIPAL)
+        event = self.world.event(text, observed_actor=alice, subject=alice, origin=origin, session="s-1")
+        return str(event.id)
+
+    def forget(self, status: int = 200, **body: Any) -> Any:
+        answer = self.world.call("POST", "/v1/forget", body={"scope": ALICE, **body})
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    def facts(self) -> dict[str, str]:
+        items = self.world.get("/v1/facts", scope=ALICE)["items"]
+        return {item["id"]: item["object"].get("name") or item["object"].get("value") for item in items}
+
+    def status(self, path: str) -> tuple[int, dict[str, Any]]:
+        answer = self.world.call("GET", path)
+        return answer.status_code, answer.json()
+
+
+@pytest.fixture
+def told(world: Any) -> Told:
+    return Told(world)
+
+
+def test_an_empty_selector_asks_whether_everything_is_meant(told: Told) -> None:
+    before = told.facts()
+    assert told.forget(422)["error_code"] == "EMPTY_SELECTOR_WITHOUT_CONFIRMATION"
+    assert told.forget(422, layers=["facts"], selector={"predicate": ""})["details"]["field"] == "selector"
+    assert told.facts() == before
+    deleted = told.forget(confirm_all=True)["deleted"]
+    assert deleted["facts"] == len(before)
+    assert deleted["events"] == 0
+    assert told.facts() == {}
+    assert len(told.world.get("/v1/events", scope=ALICE)["items"]) == 3
+
+
+def test_derived_only_forgets_until_a_replay(told: Told) -> None:
+    before = told.facts()
+    (fact,) = [key for key, value in before.items() if value == "Leipzig"]
+    answer = told.forget(layers=["facts"], selector={"predicate": "lives_in", "about_subject": "user:alice"})
+    assert answer["deleted"] == {"events": 0, "episodes": 0, "facts": 1, "beliefs": 0, "understanding": 0}
+    assert fact not in told.facts()
+    status, said = told.status(f"/v1/facts/{fact}")
+    assert (status, said["error_code"], said["details"]["audit_id"]) == (
+        410,
+        "RESOURCE_DELETED",
+        answer["audit_id"],
+    )
+    told.world.policy.deny("scope.read.local", ALICE)
+    assert told.status(f"/v1/facts/{fact}")[0] == 404
+    told.world.policy.denied.clear()
+    told.world.store.jobs.reset()
+    told.worker.drain()
+    assert told.facts() == before
+    assert told.status(f"/v1/facts/{fact}")[0] == 200
+
+
+def test_redaction_takes_the_words_and_keeps_the_place(told: Told) -> None:
+    answer = told.forget(
+        layers=["facts", "beliefs"],
+        selector={"predicate": "lives_in"},
+        cascade="redact_events",
+        audit_note="asked by phone",
+    )
+    assert (answer["deleted"]["events"], answer["deleted"]["facts"]) == (1, 1)
+    status, event = told.status(f"/v1/events/{told.leipzig}")
+    assert (status, event["content"]) == (200, {"kind": "redacted", "original_kind": "message"})
+    told.worker.drain()
+    assert "frobnitz" not in str(list(told.world.store.snapshot()))
+    packed = told.world.call("POST", "/v1/recall", body={"scope": ALICE, "query": "Where does Alice live?"})
+    assert "frobnitz" not in packed.text
+    assert "Leipzig" not in packed.text
+    row = told.world.get(f"/v1/audit/{answer['audit_id']}")
+    assert row["capability"] == "forget.cascade.redact_events"
+    assert "asked by phone" in str(row)
+    told.world.store.jobs.reset()
+    told.worker.drain()
+    assert "Leipzig" not in told.facts().values()
+    assert "Fernhill" in told.facts().values()
+
+
+def test_ids_are_forgotten_besides_what_the_fields_say(told: Told) -> None:
+    facts = {value: key for key, value in told.facts().items()}
+    deleted = told.forget(
+        layers=["facts"], selector={"predicate": "works_at", "memory_ids": [facts["Leipzig"], "fact_nobody"]}
+    )["deleted"]
+    assert deleted["facts"] == 2
+    assert told.forget(422, selector={"memory_ids": [told.ramen]})["error_code"] == "INVALID_FILTER"
+    again = told.forget(selector={"memory_ids": [told.ramen]}, cascade="redact_events")["deleted"]
+    assert again["events"] == 1
+    assert (
+        told.forget(selector={"memory_ids": [told.ramen]}, cascade="redact_events")["deleted"]["events"] == 0
+    )
+
+
+def test_a_call_that_comes_twice_is_one_call_and_watchers_are_told(told: Told) -> None:
+    body = {"layers": ["facts"], "selector": {"predicate": "lives_in"}, "idempotency_key": "forget-1"}
+    assert told.forget(**body) == told.forget(**body)
+    assert told.forget(409, **{**body, "layers": ["beliefs"]})["error_code"] == "IDEMPOTENCY_CONFLICT"
+    rows = told.world.get("/v1/lifecycle", scope=ALICE, events="forgotten")["items"]
+    assert [each["payload"] for each in rows] == [
+        {"layer": "facts", "count": 1, "by_actor": "user:local", "cascade": "derived_only"}
+    ]
+
+
+def test_who_may_not_forget_is_told_so(told: Told) -> None:
+    told.world.policy.deny("forget.cascade.redact_events", ALICE)
+    assert told.forget(403, confirm_all=True, cascade="redact_events")["error_code"] == "POLICY_DENIED"
+    elsewhere = told.world.call(
+        "POST", "/v1/forget", body={"scope": OTHER, "selector": {"memory_ids": list(told.facts())}}
+    )
+    assert elsewhere.json()["deleted"]["facts"] == 0
+    assert len(told.facts()) == 3
