@@ -42,9 +42,11 @@ from lamina.coordination.artifacts.operations import ArtifactParts, artifact_ope
 from lamina.coordination.governance import governance_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
+from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.tasks.operations import task_operations
 from lamina.forget.erasure_operations import erasure_operations
 from lamina.forget.executing import Executing
 from lamina.forget.operations import forget_operations
@@ -281,10 +283,12 @@ def build_server(
             RelayBounds(settings.capsule_archive_days),
         ),
         *schedule_operations(reminding),
+        *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
+        *task_operations(kept.documents),
+        *patch_operations(kept.documents, ids),
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),
-        *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
         *bridge_operations(bridge),
         *relay_health_operations(kept, settings.tenant if unsigned else None),
     )

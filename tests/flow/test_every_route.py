@@ -69,6 +69,11 @@ DISPUTE = {
     "trigger": "shared_vs_shared",
     "claims": [{**CLAIM, "claimant_peer": each} for each in (CALLER, "bo")],
 }
+PATCH = {
+    "patch_id": "p-1",
+    "target_path": "projects/new.md",
+    "diff": "--- /dev/null\n+++ b/projects/new.md\n@@ -0,0 +1 @@\n+tea\n",
+}
 PEERS = {"user:alice": "trusted", "user:root": "trusted", "bo": "restricted"}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
@@ -261,6 +266,12 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         NOT,
         200,
     ),
+    "POST /v1/tasks": ({"body": {"task_id": "t", "title": "Cut", "owner_peer": "bo"}}, NOT, 200),
+    "GET /v1/tasks/query": ({}, NOT, 200),
+    "PATCH /v1/tasks/{task_id}": ({"in_path": "t", "body": {"status": "done"}}, NOT, 200),
+    "POST /v1/docs/patch/propose": ({"body": PATCH}, NOT, 200),
+    "POST /v1/code/patch/propose": ({"body": PATCH | {"patch_id": "p-2"}}, NOT, 200),
+    "POST /v1/docs/patch/apply": ({"body": {"patch_id": "p-1"}}, NOT, 200),
     "POST /v1/continuity/compare": (
         {"body": {**SUBJECT, "candidate_capsule": CAPSULE["capsule"], "signals": SIGNALS}},
         NOT,

@@ -331,13 +331,13 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "continuity/capsule/stored.py": _NO_CONTENT,
     "continuity/capsule/unknown.py": _NO_CONTENT,
     "continuity/files/directory.py": MemoryPlace("lists anew when Documents.rewrites moves"),
+    "coordination/artifacts/cards.py": MemoryPlace("begins anew when Documents.rewrites moves"),
     "continuity/graph/sources.py": MemoryPlace(
         "with the listing that it follows, which is another after an erasure"
     ),
     "continuity/shelf/documents.py": MemoryPlace(
         "by version and time of a document that was just found in the store"
     ),
-    "coordination/artifacts/cards.py": MemoryPlace("another one when Documents.rewrites moves"),
     "http/describing.py": _NO_CONTENT,
     "http/relay/help.py": _NO_CONTENT,
     "http/relay/rpc/help_methods.py": _NO_CONTENT,

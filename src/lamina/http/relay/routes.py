@@ -28,8 +28,8 @@ def relay_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
         *continuity_rows(by_name),
         *context_rows(by_name),
         *schedule_rows(by_name),
-        *peer_rows(by_name),
         *coordination_rows(by_name),
+        *peer_rows(by_name),
         *bridge_rows(by_name),
     ]
     left = set(by_name) - {row.operation.name for row in rows} - CONTINUITY_JOBS
