@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ from lamina.access.ratelimit import RelayRates
 from lamina.access.relay_tokens import ByForm, RelayPrincipals, configured, issue, owner_grant
 from lamina.access.retention import Retention
 from lamina.access.rules import Rate, Rules, settings_defaults
+from lamina.access.security.keyring import Keyring
+from lamina.access.security.operations import KeyHandlers, security_operations
+from lamina.access.security.sealing import KeySeal
+from lamina.access.security.tokens import TokenHandlers
 from lamina.access.tiers import TieredPolicy
 from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
@@ -33,9 +38,15 @@ from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
+from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
+from lamina.coordination.governance import governance_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
+from lamina.coordination.patches.operations import patch_operations
+from lamina.coordination.peers.operations import peer_operations
+from lamina.coordination.peers.registering import Registering
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.tasks.operations import task_operations
 from lamina.forget.erasure_operations import erasure_operations
 from lamina.forget.executing import Executing
 from lamina.forget.operations import forget_operations
@@ -59,6 +70,7 @@ from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RELAY_SCOPE
+from lamina.kernel.signatures import Signatures
 from lamina.kernel.time import Clock, SystemClock
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
@@ -81,6 +93,7 @@ from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
 from lamina.recall.room import RecallRoom
 from lamina.remote.documents import fetch_document
+from lamina.remote.peers import fetch_from_peer
 from lamina.session.asking import Asking
 from lamina.session.associations import Associator
 from lamina.session.brief import Briefing
@@ -91,6 +104,9 @@ from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
 from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
 from lamina.store.opening import open_store
+from lamina.store.peers import DocumentPeers
+from lamina.store.ports.documents import Documents
+from lamina.store.ports.peers import Peers
 from lamina.store.ports.store import Store
 from lamina.store.tallies import SharedTallies
 from lamina.store.watch import Watch
@@ -131,6 +147,7 @@ class Server:
     rules: Rules
     associator: Associator
     failures: Failures
+    signatures: Signatures
     answerer: OpenAiGenerator | None = None
 
     def retention(self) -> Retention:
@@ -192,11 +209,12 @@ def build_server(
     # Whoever has a store of their own keeps its list.
     tombstones = NoTombstones() if store is not None else TombstoneFile(settings.tombstone_list)
     clock, ids = clock or SystemClock(), RandomIds()
+    peers = DocumentPeers(kept.documents)
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)
         principals = ByForm(
             UnsignedPrincipals(settings) if unsigned else signed,
-            RelayPrincipals(kept.relay_tokens, clock, relay_peers),
+            RelayPrincipals(kept.relay_tokens, clock, relay_peers, peers),
         )
     failures = beside.failures
     watch = Watch(kept, failures)
@@ -247,6 +265,10 @@ def build_server(
             kept, watch, failures, keeps_worker=settings.workers > 0, backs_up=settings.backup_at != ""
         ),
     )
+    keyring = Keyring(
+        kept.signing_keys, KeySeal(settings.relay_keys, secrets.token_bytes), secrets.token_bytes
+    )
+    security = TokenHandlers(kept.relay_tokens, kept.documents, ids), KeyHandlers(keyring, kept.documents)
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(
@@ -258,9 +280,15 @@ def build_server(
                 AuditedUses(kept.audit, kept.peppers),
                 kept.idempotency,
             ),
-            RelayBounds(settings.capsule_archive_days, settings.relay_payload_bytes_max),
+            RelayBounds(settings.capsule_archive_days),
         ),
         *schedule_operations(reminding),
+        *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
+        *task_operations(kept.documents),
+        *patch_operations(kept.documents, ids),
+        *security_operations(*security),
+        *peer_operations(_registry(settings, kept.documents, peers)),
+        *governance_operations(kept.documents, settings.tenant if unsigned else None),
         *bridge_operations(bridge),
         *relay_health_operations(kept, settings.tenant if unsigned else None),
     )
@@ -286,6 +314,7 @@ def build_server(
         relay_rates=RelayRates(
             Rate(settings.relay_token_rate_per_min, 60), Rate(settings.relay_ip_rate_per_min, 60)
         ),
+        relay_payload_bytes_max=settings.relay_payload_bytes_max,
         buckets=beside.tallies,
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
@@ -324,6 +353,7 @@ def build_server(
         tiers,
         associator,
         failures,
+        keyring,
         model.generator if model else None,
     )
 
@@ -332,6 +362,16 @@ def _windows(settings: Settings) -> Windows:
     return Windows(
         settings.schedule_due_limit, settings.schedule_upcoming_limit, settings.schedule_upcoming_window_hours
     )
+
+
+def _registry(settings: Settings, documents: Documents, peers: Peers) -> Registering:
+    fetch = partial(
+        fetch_from_peer,
+        hosts=settings.peer_hosts,
+        bytes_max=limits.MANIFEST_BYTES_MAX,
+        timeout_s=limits.MANIFEST_WAIT_S,
+    )
+    return Registering(documents, peers, fetch)
 
 
 def _sources() -> Sources:

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic import BaseModel
+
 from lamina import limits
-from lamina.access.addresses import client_address
+from lamina.access.addresses import client_address, is_local
 from lamina.access.audit import Asked, AuditLog, Witness
 from lamina.access.idempotency import Replays, family_of
 from lamina.access.policy import Decision, Policy, PolicyPermits
@@ -20,8 +22,9 @@ from lamina.access.principals import Credentials, Principals
 from lamina.access.ratelimit import RateLimiter, RelayRates
 from lamina.access.relay_tokens import RelayPermits, without_narrowing
 from lamina.access.rules import Rules
-from lamina.errors import LaminaError
+from lamina.errors import Forbidden, LaminaError, TooLarge
 from lamina.json_scan import digest_in_parts
+from lamina.kernel.canonical import canonical
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import (
     Answer,
@@ -90,6 +93,7 @@ class Gateway:
         store: Store,
         rules: Rules,
         relay_rates: RelayRates | None = None,
+        relay_payload_bytes_max: int = limits.RELAY_PAYLOAD_BYTES_MAX,
         buckets: Buckets | None = None,
         experimental: bool = True,
     ) -> None:
@@ -100,6 +104,7 @@ class Gateway:
         self._audit = AuditLog(store, ids, rules.audit_rules)
         self._rates = RateLimiter(rules.rate_rules, buckets=buckets)
         self._relay_rates = relay_rates
+        self._relay_payload_bytes_max = relay_payload_bytes_max
         self._replays = Replays(store.idempotency)
         self._experimental = experimental
 
@@ -202,6 +207,10 @@ class Gateway:
             return _reply(operation.handler(request, call), inbound)
 
         def run() -> Answer:
+            if operation.bucket is not None and operation.effect is not Effect.READ:
+                _check_payload(request, self._relay_payload_bytes_max)
+            if operation.local_only:
+                _check_local(inbound)
             for need in operation.relay:
                 call.relay.require(need.right, need.mode, need.path)
             grants = operation.grants(request, principal)
@@ -246,6 +255,24 @@ class Gateway:
         return self._replays.once(
             key, keyed.keyed_hash(), call.now, lambda: operation.handler(request, keyed)
         )
+
+
+def _check_payload(request: BaseModel, bytes_max: int) -> None:
+    """Nothing for a request that a Relay bucket takes; raises ``TooLarge`` (PAYLOAD_TOO_LARGE). What was left out does not count."""
+    size = len(canonical(request.model_dump(mode="json", exclude_none=True)))
+    if size > bytes_max:
+        raise TooLarge(
+            "PAYLOAD_TOO_LARGE",
+            f"Payload too large: {size} bytes > limit {bytes_max}",
+            hint="send less at once",
+            details={"bytes": size, "bytes_max": bytes_max},
+        )
+
+
+def _check_local(inbound: Inbound) -> None:
+    """Nothing for a caller on this machine; raises ``Forbidden`` (LOCAL_ONLY) for any other, and where no address is known."""
+    if not is_local(client_address(inbound.asked)):
+        raise Forbidden("LOCAL_ONLY", "this operation is for callers on the server's own machine")
 
 
 def _stability(tier: Tier, deprecated: str | None = None) -> dict[str, str]:

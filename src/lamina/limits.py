@@ -270,6 +270,62 @@ SCHEDULE_OFFSET_MAX: Final = 10_000
 SCHEDULE_CONTEXT_ITEMS_MAX: Final = 100
 SCHEDULE_WINDOW_HOURS_MAX: Final = 720
 
+# What agents hand over, share and dispute, as the Relay contract has it.
+COORDINATION_PEER_LENGTH_MAX: Final = 200
+COORDINATION_LINK_LENGTH_MAX: Final = 200
+COORDINATION_TITLE_LENGTH_MAX: Final = 120
+COORDINATION_TEXT_LENGTH_MAX: Final = 240
+COORDINATION_ITEM_LENGTH_MAX: Final = 160
+COORDINATION_ITEMS_MAX: Final = 8
+COORDINATION_PARTICIPANTS_MAX: Final = 8
+COORDINATION_MESSAGE_LENGTH_MAX: Final = 120
+COORDINATION_CLAIMS_MIN: Final = 2
+COORDINATION_CLAIMS_MAX: Final = 4
+COORDINATION_EVIDENCE_MAX: Final = 4
+COORDINATION_SOURCE_LENGTH_MAX: Final = 64
+COORDINATION_VERSION_MAX: Final = 2**53  # what a number in JSON holds everywhere
+COORDINATION_PAGE_MAX: Final = 100
+COORDINATION_OFFSET_MAX: Final = 1_000_000
+COORDINATION_CARDS_MAX: Final = 100_000  # of artifacts, in memory for their queries, some 700 bytes each
+
+# Tasks and patches: the contract has no bounds of them.
+TASK_ID_LENGTH_MAX: Final = 128  # with its folder and ending it stays a name that file systems take
+TASK_TITLE_LENGTH_MAX: Final = 1000
+TASK_DESCRIPTION_LENGTH_MAX: Final = 32_768  # as much as an event tells of a document
+TASK_NAMES_MAX: Final = 100
+TASK_DUE_LENGTH_MAX: Final = 64
+TASK_METADATA_BYTES_MAX: Final = 16_384
+TASK_PAGE_MAX: Final = 500
+PATCH_DIFF_LENGTH_MAX: Final = 262_144
+PATCH_REASON_LENGTH_MAX: Final = 1000
+PATCH_REF_LENGTH_MAX: Final = 64
+
+# Tokens, keys and peers of the Relay contract.
+TOKEN_GRANTS_MAX: Final = 64  # scopes or folders of a token; there are nine scopes
+TOKEN_FOLDER_LENGTH_MAX: Final = 512
+PEER_TOKEN_ID_LENGTH_MAX: Final = 128
+TOKEN_NOTE_LENGTH_MAX: Final = 500
+TOKEN_SECONDS_MAX: Final = 31_536_000  # a year, as the contract says
+TOKENS_LISTED_MAX: Final = 1000  # the newest; a list has no pages in the contract
+SIGNING_KEY_LENGTH_MIN: Final = 16  # of a secret that a caller brings; fewer could be tried out
+SIGNING_KEY_LENGTH_MAX: Final = 512
+SIGNING_KEY_GRACE_S: Final = (
+    7 * 86_400
+)  # how long what was signed with the key before still counts: as long as nonces are kept
+SIGNATURE_LENGTH_MAX: Final = 128
+PEERS_MAX: Final = 1000  # of a tenant: the registry is one document of some kilobytes each
+REGISTRIES_KEPT_MAX: Final = 256  # tenants whose registry is kept as it was read last
+PEER_URL_LENGTH_MAX: Final = 2048
+PEER_KEY_LENGTH_MAX: Final = 8192
+PEER_SCOPES_MAX: Final = 64
+PEER_REASON_LENGTH_MIN: Final = 3
+PEER_REASON_LENGTH_MAX: Final = 500
+PEER_TRUST_STEPS_MAX: Final = 32  # in the registry; the versions of its document have them all
+PEER_ADDRESSES_MAX: Final = 64  # that a name may lead to
+MANIFEST_BYTES_MAX: Final = 1024 * 1024
+MANIFEST_WAIT_S: Final = 10.0
+GOVERNANCE_BYTES_MAX: Final = 262_144  # of a tenant's own policy, which everybody may read
+
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600
 LIFECYCLE_LAG_S_MAX: Final = 30.0
@@ -329,6 +385,7 @@ SESSION_WINDOW_TURNS: Final = 12
 SESSION_GAP_S: Final = 30 * 60
 SESSION_TURN_AHEAD_S: Final = 366 * 86_400  # a turn dated later than that counts as said when it was recorded
 SESSION_IDLE_BATCH: Final = 20
+SITTINGS_WALKED: Final = 256  # sittings, and turns of one, that a replay reads at once
 SESSION_UNFOLDED_READ_MAX: Final = 48  # turns behind the summary that a brief puts into words by itself
 SESSION_WORDING_READ_MAX: Final = (
     48  # turns behind a model's words that rules put after them; with more, rules' words stand

@@ -13,6 +13,7 @@ from typing import Any
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.hosts import PeerHosts
 from lamina.kernel.scopes import LOCAL_ACTOR
 
 __all__ = [
@@ -128,6 +129,15 @@ class Settings:
         unit="bytes",
         names=("COGNIRELAY_MAX_PAYLOAD_BYTES",),
     )
+    relay_key_file: Path | None = _setting(
+        None,
+        "the file that seals the keys peers sign with; relay.key in the data folder where nothing is said, and in no backup",
+    )
+    relay_peer_hosts: str = _setting(
+        "",
+        "whose manifests are fetched: loopback, host names, addresses and networks, with commas between; where nothing is said "
+        "loopback, and nobody's in cloud_shared_saas",
+    )
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
     schedule_due_limit: int = _setting(
         10, "due reminders in an orientation, 1 to 100", names=("COGNIRELAY_SCHEDULE_DUE_LIMIT",)
@@ -212,6 +222,17 @@ class Settings:
         return self.backup_folder or data.with_name(f"{data.name}-backups")
 
     @property
+    def relay_keys(self) -> Path:
+        """The file that seals signing keys."""
+        return self.relay_key_file or self.data / "relay.key"
+
+    @property
+    def peer_hosts(self) -> PeerHosts:
+        """Which servers of peers may be asked. Where tenants are strangers, none may ask this machine for another."""
+        shared = self.preset == "cloud_shared_saas"
+        return PeerHosts.parse(self.relay_peer_hosts or ("" if shared else "loopback"))
+
+    @property
     def tombstone_list(self) -> Path:
         """The list of what was erased."""
         return self.tombstones or self.backups / TOMBSTONES
@@ -259,6 +280,12 @@ class Settings:
         fits = not self.graphiti or self.graphiti.startswith(graphs)
         _require(fits, "graphiti", "another kind of database", "one that begins with " + ", ".join(graphs))
         _require(self.further_doors <= set(DOORS), "doors", self.doors, "mem0, or nothing")
+        _require(
+            _are_hosts(self.relay_peer_hosts),
+            "relay_peer_hosts",
+            self.relay_peer_hosts,
+            "such as loopback,relay.example.com,10.0.0.0/8, with commas between",
+        )
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
         fits = self.backup_at == "" or _TIME_OF_DAY.fullmatch(self.backup_at) is not None
@@ -309,6 +336,14 @@ class Settings:
 def _is_network(text: str) -> bool:
     try:
         ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _are_hosts(text: str) -> bool:
+    try:
+        PeerHosts.parse(text)
     except ValueError:
         return False
     return True

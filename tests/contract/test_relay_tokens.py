@@ -63,3 +63,26 @@ def test_a_token_is_taken_back_once(store: Store) -> None:
     found = store.relay_tokens.find("hash-one")
     assert found is not None
     assert (found.revoked_at, found.revoked_reason) == (NOON + 1, "lost")
+
+
+def test_a_token_takes_the_place_of_another_or_nothing_is_done(store: Store) -> None:
+    tokens = store.relay_tokens
+    tokens.add(token())
+    tokens.add(token("taken"))
+    two = token("two", issued_at=NOON + 1, rotated_from="tok_one")
+    with pytest.raises(Conflict, match="TOKEN_EXISTS"):
+        tokens.rotate("tok_one", token("taken", issued_at=NOON + 1), "lost")
+    kept = tokens.find("hash-one")
+    assert kept == token()
+    assert tokens.rotate("tok_one", two, "lost")
+    assert tokens.find("hash-two") == two
+    ended = {
+        "revoked_at": NOON + 1,
+        "revoked_reason": "lost",
+        "rotated_at": NOON + 1,
+        "rotated_to": "tok_two",
+    }
+    assert tokens.find("hash-one") == token(**ended)
+    assert not tokens.rotate("tok_one", token("three"), None)
+    assert not tokens.rotate("tok_two", token("three", tenant_id="other"), None)
+    assert tokens.find("hash-three") is None

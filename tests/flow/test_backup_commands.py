@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from backups import EVENTS, memory
+from backups import EVENTS, memory, opened
+from given import NOON, TENANT
+from lamina.access.security.keyring import Keyring
+from lamina.access.security.sealing import KeySeal
 from lamina.cli.main import app
 from lamina.kernel.time import SECOND_US
 
@@ -81,3 +84,32 @@ def test_what_makes_no_sense_is_refused(
     monkeypatch.setenv("LAMINA_DATA", "data")
     assert lamina(*arguments)[0] == code
     assert not list(data.parent.rglob("*.backup"))
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_a_restore_without_the_key_file_says_which_signing_keys_are_lost(data: Path, tmp_path: Path) -> None:
+    store = opened(data)
+    keyring = Keyring(store.signing_keys, KeySeal(data / "relay.key", os.urandom), os.urandom)
+    wanted = {"key_id": "k1", "secret": "what is shared with a peer", "activate": True, "grace_s": 9}
+    keyring.make(TENANT, NOON, **wanted)
+    signature = keyring.sign(TENANT, "k1", b"text", NOON)
+    store.close()
+    assert lamina("backup", "--data", data, "--to", tmp_path / "b")[0] == 0
+    [made] = (tmp_path / "b").iterdir()
+    code, said = lamina("restore", made, "--data", tmp_path / "second")
+    assert (code, f"  k1 of {TENANT}" in said.splitlines()) == (0, True)
+    assert f"put it back at {tmp_path / 'second' / 'relay.key'}" in said
+    kept = {"LAMINA_RELAY_KEY_FILE": str(data / "relay.key")}
+    code, said = lamina("restore", made, "--data", tmp_path / "third", **kept)
+    assert (code, "k1" in said) == (0, False)
+    store = opened(tmp_path / "third")
+    again = Keyring(store.signing_keys, KeySeal(data / "relay.key", os.urandom), os.urandom)
+    assert again.sign(TENANT, "k1", b"text", NOON) == signature
+    store.close()
+    key = (data / "relay.key").read_bytes()
+    held = [
+        path
+        for path in (tmp_path / "second").rglob("*")
+        if path.is_file() and key[15:50] in path.read_bytes()
+    ]
+    assert held == []

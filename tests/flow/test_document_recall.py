@@ -100,7 +100,7 @@ def test_restored_documents_are_found_as_those_that_were_written(make_world: Any
     subprocess.run(["git", "clone", "-q", str(repository), str(tmp_path / "clone")], check=True, timeout=300)
     second = make_world()
     second.store.documents.restore(
-        "acme", past_writes(tmp_path / "clone", "acme", second.clock.now()), telling("acme")
+        "acme", past_writes(tmp_path / "clone", "acme", second.clock.now(), set()), telling("acme")
     )
     second.clock.at = first.clock.at
     assert _all_told(second) == standing

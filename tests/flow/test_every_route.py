@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,6 +53,28 @@ SPEAKER = {**PERSON, "personaId": "kim", "sessionId": "s-1"}
 TURN = {"role": "user", "text": "hello there", "timestamp": "2026-05-13T11:00:00Z"}
 PERSONAL_SCOPE = Scope("org:acme/user:alice")
 REMINDER = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z", "schedule_id": "sched_a"}
+CALLER = "made:caller"
+PLAN = {"title": "Plan", "constraints": ["one"]}
+CLAIM = {
+    "source_kind": "shared",
+    "source_id": "made:shared",
+    "claim_summary": "So",
+    "epistemic_status": "frame_present",
+    "observed_version": 1,
+}
+DISPUTE = {
+    "task_id": "t",
+    "title": "Which?",
+    "classification": "contradictory",
+    "trigger": "shared_vs_shared",
+    "claims": [{**CLAIM, "claimant_peer": each} for each in (CALLER, "bo")],
+}
+PATCH = {
+    "patch_id": "p-1",
+    "target_path": "projects/new.md",
+    "diff": "--- /dev/null\n+++ b/projects/new.md\n@@ -0,0 +1 @@\n+tea\n",
+}
+PEERS = {"user:alice": "trusted", "user:root": "trusted", "bo": "restricted"}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
 # caller, ``own`` ones every caller; ``shut`` ones stay so until a deployment sets their token; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
@@ -180,6 +203,27 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/index/status": ({}, NOT, 200),
     "POST /v1/index/rebuild": ({"body": {}}, NOT, 200),
     "POST /v1/index/rebuild-incremental": ({"body": {}}, NOT, 200),
+    "POST /v1/peers/register": ({"body": {"peer_id": "bo", "base_url": ""}}, "MISSING_SCOPE", 200),
+    "GET /v1/peers": ({}, NOT, 200),
+    "POST /v1/peers/{peer_id}/trust": (
+        {"in_path": "bo", "body": {"trust_level": "restricted", "reason": "as before"}},
+        "MISSING_SCOPE",
+        200,
+    ),
+    "GET /v1/peers/{peer_id}/manifest": ({"in_path": "bo"}, NOT, "INVALID_PEER"),
+    "POST /v1/security/tokens/issue": (
+        {"body": {"peer_id": "bo", "scopes": ["search"], "read_namespaces": ["*"], "token_id": "t1"}},
+        "MISSING_SCOPE",
+        200,
+    ),
+    "GET /v1/security/tokens": ({}, "MISSING_SCOPE", 200),
+    "POST /v1/security/tokens/rotate": (
+        {"body": {"token_id": "t1", "new_token_id": "t2"}},
+        "MISSING_SCOPE",
+        200,
+    ),
+    "POST /v1/security/tokens/revoke": ({"body": {"token_id": "t2"}}, "MISSING_SCOPE", 200),
+    "POST /v1/security/keys/rotate": ({"body": {}}, "MISSING_SCOPE", 200),
     "POST /v1/context/retrieve": ({"body": {"task": " "}}, NOT, 200),
     "POST /v1/context/snapshot": ({"body": {"task": " "}}, NOT, 200),
     "GET /v1/context/snapshot/{snapshot_id}": ({"in_path": "never"}, NOT, "SNAPSHOT_NOT_FOUND"),
@@ -191,6 +235,43 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         200,
     ),
     "POST /v1/continuity/read": ({"body": SUBJECT}, NOT, 200),
+    "POST /v1/coordination/handoff/create": ({"body": {**SUBJECT, "recipient_peer": CALLER}}, NOT, 200),
+    "GET /v1/coordination/handoff/{handoff_id}": ({"in_path": "made:handoff"}, NOT, 200),
+    "GET /v1/coordination/handoffs/query": ({"query": {"sender_peer": CALLER}}, NOT, 200),
+    "POST /v1/coordination/handoff/{handoff_id}/consume": (
+        {"in_path": "made:handoff", "body": {"status": "deferred"}},
+        NOT,
+        200,
+    ),
+    "POST /v1/coordination/shared/create": ({"body": {**PLAN, "participant_peers": ["bo"]}}, NOT, 200),
+    "GET /v1/coordination/shared/query": ({"query": {"owner_peer": CALLER}}, NOT, 200),
+    "GET /v1/coordination/shared/{shared_id}": ({"in_path": "made:shared"}, NOT, 200),
+    "POST /v1/coordination/shared/{shared_id}/update": (
+        {"in_path": "made:shared", "body": {**PLAN, "expected_version": 1}},
+        NOT,
+        200,
+    ),
+    "POST /v1/coordination/reconciliation/open": ({"body": DISPUTE}, NOT, 200),
+    "GET /v1/coordination/reconciliation/{reconciliation_id}": (
+        {"in_path": "made:reconciliation"},
+        NOT,
+        200,
+    ),
+    "GET /v1/coordination/reconciliations/query": ({"query": {"owner_peer": CALLER}}, NOT, 200),
+    "POST /v1/coordination/reconciliation/{reconciliation_id}/resolve": (
+        {
+            "in_path": "made:reconciliation",
+            "body": {"expected_version": 1, "outcome": "rejected", "resolution_summary": "so"},
+        },
+        NOT,
+        200,
+    ),
+    "POST /v1/tasks": ({"body": {"task_id": "t", "title": "Cut", "owner_peer": "bo"}}, NOT, 200),
+    "GET /v1/tasks/query": ({}, NOT, 200),
+    "PATCH /v1/tasks/{task_id}": ({"in_path": "t", "body": {"status": "done"}}, NOT, 200),
+    "POST /v1/docs/patch/propose": ({"body": PATCH}, NOT, 200),
+    "POST /v1/code/patch/propose": ({"body": PATCH | {"patch_id": "p-2"}}, NOT, 200),
+    "POST /v1/docs/patch/apply": ({"body": {"patch_id": "p-1"}}, NOT, 200),
     "POST /v1/continuity/compare": (
         {"body": {**SUBJECT, "candidate_capsule": CAPSULE["capsule"], "signals": SIGNALS}},
         NOT,
@@ -234,6 +315,9 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/capabilities": ({"kind": "open"}, 200, 200),
     "GET /v1/manifest": ({"kind": "open"}, 200, 200),
     "GET /.well-known/mcp.json": ({"kind": "open"}, 200, 200),
+    "GET /.well-known/cognirelay.json": ({"kind": "open"}, 200, 200),
+    "GET /v1/contracts": ({"kind": "open"}, 200, 200),
+    "GET /v1/governance/policy": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery/tools": ({"kind": "open"}, 200, 200),
     "GET /v1/discovery/workflows": ({"kind": "open"}, 200, 200),
@@ -258,20 +342,38 @@ OPEN = {
     "version", "relay_health", "relay_features", "relay_capabilities", "relay_manifest", "relay_discovery", "relay_tools", "relay_workflows",
     "relay_help", "relay_help_tool", "relay_help_topic", "relay_help_hooks", "relay_help_error", "relay_onboarding",
     "relay_onboarding_bootstrap", "relay_onboarding_section", "relay_limits", "relay_limit", "relay_mcp_descriptor",
+    "relay_contracts", "relay_governance", "relay_well_known",
 }  # fmt: skip
 """Takes no caller."""
 PERSONAL = {"auth_whoami", "auth_revoke", "policy_effective", "policy_deployment"}
 """For every known caller, about themselves; the handler asks for a capability where it is about others."""
 
 
+def put_in(value: Any, made: Mapping[str, str]) -> Any:
+    """A request with the ids of what rows before it made in their places, and its caller."""
+    if isinstance(value, dict):
+        return {name: put_in(each, made) for name, each in value.items()}
+    if isinstance(value, list):
+        return [put_in(each, made) for each in value]
+    return made.get(value, value) if isinstance(value, str) else value
+
+
+def made_by(answer: Any) -> dict[str, str]:
+    """The ids of what an answer says was made, as rows name them."""
+    kinds = ("handoff", "shared", "reconciliation")
+    return {f"made:{kind}": answer[kind][f"{kind}_id"] for kind in kinds if kind in answer}
+
+
 class Street(Neighbours):
     """A scope of Alice's alone that holds one of everything."""
 
-    def __init__(self, preset: str) -> None:
-        super().__init__(preset)
+    def __init__(self, preset: str, folder: Path) -> None:
+        super().__init__(preset, data=folder)
         self.register(CLOSED, alice="owner")
         self.register(RELAY, by=ROOT, alice="owner")
         self.register(PERSONAL_SCOPE, alice="owner")
+        self.know(**PEERS)
+        self.made: dict[str, str] = {}
         records = [
             given.fact(scope=CLOSED),
             given.belief(scope=CLOSED),
@@ -290,7 +392,7 @@ class Street(Neighbours):
 
     def answer(self, route: Route, by: str) -> tuple[int | str, Any]:
         asked, _, _ = ROWS[f"{route.verb} {route.path}"]
-        path = route.path
+        asked, path = put_in(asked, self.made | {CALLER: by}), route.path
         if "in_path" in asked:
             filled = self.named.get(asked["in_path"], asked["in_path"])
             path = path[: path.index("{")] + filled + path[path.index("}") + 1 :]
@@ -300,15 +402,19 @@ class Street(Neighbours):
             body = body | {"audit_id": self.named[body["audit_id"]]}
         response = self.call(route.verb, path, body, by=by, **query)
         if response.status_code < 300:
+            if route.path.startswith("/v1/coordination"):
+                self.made |= made_by(response.json())
             return response.status_code, None
         said = response.json()
         return said.get("error_code") or said["error"]["code"], said.get("details")
 
 
 @pytest.fixture(params=PRESETS)
-def street(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Street]:
+def street(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Street]:
     monkeypatch.setattr(limits, "LEARN_S_MAX", 0.0)  # nobody derives here
-    street = Street(request.param)
+    street = Street(request.param, tmp_path)
     yield street
     street.close()
 
@@ -372,7 +478,8 @@ def test_an_actor_that_was_denied_everything_is_told_so_everywhere(street: Stree
         if asked.get("kind") or asked.get("shut"):
             assert code == outside, route
         elif details is None:
-            assert code == DENIED, route  # Relay's errors say no more
+            # Relay's errors say no more, and name the scope where one of its own is missing.
+            assert code == (outside if outside == "MISSING_SCOPE" else DENIED), route
         else:
             assert (code, details["denied_by_tier"]) in {
                 (DENIED, "actor"),

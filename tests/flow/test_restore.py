@@ -17,6 +17,7 @@ from given import TENANT, ManualClock
 from lamina.cli.main import app
 from lamina.continuity.shelf.envelopes import fallback_bytes
 from lamina.store.documents.repository import folder_name
+from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
 
@@ -172,3 +173,40 @@ def test_a_capsule_that_cannot_be_read_is_counted_and_named(tmp_path: Path) -> N
         f"{folder}/archive/task-t-20260513T120000Z.json",
         f"{folder}/user-x.json",
     ]
+
+
+def test_secrets_of_another_server_are_left_out_and_said_to_be(clone: Path, tmp_path: Path) -> None:
+    config = clone / "config"
+    config.mkdir()
+    (config / "peer_tokens.json").write_text('{"tokens": [{"token": "cgr_plain"}]}')
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "security: issue token")
+    (config / "security_keys.json").write_text('{"keys": {"k": {"secret": "cgr_plain"}}}')
+    (clone / "peers").mkdir()
+    (clone / "peers" / "registry.json").write_text('{"peers": {"bo": {"trust_level": "trusted"}}}')
+    (clone / "notes.md").write_text("kept")
+    git(clone, "add", ".")
+    git(clone, "commit", "-qm", "security: rotate key")
+    code, said = restored(clone, tmp_path / "second")
+    assert (code, said.splitlines()[0]) == (
+        0,
+        "restored 6 commits with other hashes, since another program wrote them",
+    )
+    assert [line.partition(" was left out")[0] for line in said.splitlines()[1:]] == [
+        "config/peer_tokens.json",
+        "config/security_keys.json",
+    ]
+    store = SqliteStore(tmp_path / "second", durable=False)
+    paths = [document.path for document in store.documents.below(TENANT, "")]
+    assert paths == ["log.jsonl", "memory/a.json", "notes.md", "peers/registry.json"]
+    assert DocumentPeers(store.documents).trust_of(TENANT, "bo") == "trusted"
+    told = [event.content["path"] for event in store.log.walk(TENANT, 0, 10)]
+    assert told == ["log.jsonl", "log.jsonl", "memory/a.json", "notes.md"]
+    store.close()
+    assert "cgr_plain" not in said
+    held = [
+        path
+        for path in (tmp_path / "second").rglob("*")
+        if path.is_file() and b"cgr_plain" in path.read_bytes()
+    ]
+    assert held == []

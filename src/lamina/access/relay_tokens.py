@@ -6,35 +6,42 @@ import hashlib
 import re
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from lamina import limits
 from lamina.access.principals import Credentials, Principals
 from lamina.access.tokens.wire import bearer
-from lamina.errors import Forbidden, Invalid, Unauthenticated
+from lamina.errors import Forbidden, Invalid, Malformed, Unauthenticated
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Grant, Permits, Principal
 from lamina.kernel.relay import EVERYWHERE, RELAY_SCOPE, Mode, RelayGrant, RelayRight, may, namespace_of
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.kernel.tokens import ScopeLimit, TokenFacts
+from lamina.store.ports.peers import Peers
 from lamina.store.ports.relay_tokens import RelayToken, RelayTokens
 
 __all__ = [
+    "PEER_ID",
     "ByForm",
+    "NewToken",
     "RelayPermits",
     "RelayPrincipals",
     "check_useful",
     "configured",
     "issue",
+    "made_token",
     "owner_grant",
+    "token_hash",
     "without_narrowing",
 ]
 
 _ISSUER: Final = "relay"
+_UNTRUSTED: Final = "untrusted"
 _SIGNED: Final = re.compile(r"v\d+\..*|[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*.*")
-_PEER: Final = re.compile(r"[A-Za-z0-9_\-.@+]{1,128}")
+PEER_ID: Final = re.compile(r"[A-Za-z0-9_\-.@+]{1,128}")
+"""What a peer may be called: the name of an ``agent:``."""
 _NEVER_S: Final = 253_402_300_799  # the last second of the year 9999
 _WRITES: Final = frozenset({RelayRight.WRITE_JOURNAL, RelayRight.WRITE_MESSAGES, RelayRight.WRITE_PROJECTS})
 _READS: Final = frozenset({RelayRight.READ_FILES, RelayRight.READ_INDEX, RelayRight.SEARCH})
@@ -49,49 +56,63 @@ def owner_grant() -> RelayGrant:
     return RelayGrant(frozenset(RelayRight), everywhere, everywhere)
 
 
-def issue(
-    tokens: RelayTokens,
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A token and its text, which is kept nowhere."""
+
+    text: str = field(repr=False)
+    token: RelayToken
+
+
+def made_token(
     ids: IdSource,
     now: Instant,
     *,
     tenant_id: str,
     peer_id: str,
     grant: RelayGrant,
+    token_id: str | None = None,
     expires_at: Instant | None = None,
     description: str = "",
-) -> str:
-    """A new token's text, which nobody can read again; raises ``Invalid`` (INVALID_GRANT).
-
-    What is left empty grants nothing.
-    """
-    if not _PEER.fullmatch(peer_id):
-        raise Invalid("INVALID_GRANT", f"the peer id {peer_id[:64]!r} is not made of A-Za-z0-9_-.@+")
+    rotated_from: str | None = None,
+) -> NewToken:
+    """A token that is not kept yet; raises ``Malformed`` (INVALID_GRANT). What is left empty grants nothing."""
+    if not PEER_ID.fullmatch(peer_id):
+        raise Malformed("INVALID_GRANT", f"the peer id {peer_id[:64]!r} is not made of A-Za-z0-9_-.@+")
     unknown = grant.rights - set(RelayRight)
     if unknown:
-        raise Invalid("INVALID_GRANT", f"there is no scope {sorted(unknown)[0][:64]!r}")
+        raise Malformed("INVALID_GRANT", f"there is no scope {sorted(unknown)[0][:64]!r}")
     text = f"cgr_{secrets.token_hex(20)}"
-    tokens.add(
-        RelayToken(
-            tenant_id=tenant_id,
-            id=ids.stamped(Prefix.TOKEN, now),
-            sha256=_hash(text),
-            peer_id=peer_id,
-            grant=RelayGrant(grant.rights, _folders(grant.read_namespaces), _folders(grant.write_namespaces)),
-            issued_at=now,
-            expires_at=expires_at,
-            description=description,
-        )
+    token = RelayToken(
+        tenant_id=tenant_id,
+        id=token_id or ids.stamped(Prefix.TOKEN, now),
+        sha256=token_hash(text),
+        peer_id=peer_id,
+        grant=RelayGrant(grant.rights, _folders(grant.read_namespaces), _folders(grant.write_namespaces)),
+        issued_at=now,
+        expires_at=expires_at,
+        description=description,
+        rotated_from=rotated_from,
     )
-    return text
+    return NewToken(text, token)
+
+
+def issue(
+    tokens: RelayTokens, ids: IdSource, now: Instant, **of: Any
+) -> str:  # Any: as ``made_token`` has them
+    """A new token's text, which nobody can read again; the token is kept. Raises as ``made_token`` does."""
+    made = made_token(ids, now, **of)
+    tokens.add(made.token)
+    return made.text
 
 
 def check_useful(grant: RelayGrant) -> None:
-    """Nothing for a grant of scopes with folders to use them in; raises ``Invalid`` (INVALID_GRANT) otherwise.
+    """Nothing for a grant of scopes with folders to use them in; raises ``Malformed`` (INVALID_GRANT) otherwise.
 
     An empty list grants nothing here, where the original lets it grant everything: who leaves one out means something else.
     """
     if not grant.rights:
-        raise Invalid(
+        raise Malformed(
             "INVALID_GRANT",
             "a token without scopes may nothing",
             hint=f"give scopes: {', '.join(RelayRight)}",
@@ -102,7 +123,7 @@ def check_useful(grant: RelayGrant) -> None:
     ):
         needing = sorted(grant.rights & rights)
         if needing and not folders and not grant.admin:
-            raise Invalid(
+            raise Malformed(
                 "INVALID_GRANT",
                 f"{needing[0]} without a folder to {mode} may nothing",
                 hint=f"name the folders that it may {mode}, or * for all",
@@ -127,14 +148,14 @@ def configured(text: str, tenant_id: str) -> dict[str, RelayToken]:
             raise _not_configured(
                 place, "has a token that no caller could show: printable ASCII, no two dots in it"
             )
-        if _hash(secret) in tokens:
+        if token_hash(secret) in tokens:
             raise _not_configured(place, "has the token of an item before it")
         peer_id = f"peer-{place}"
         grant = RelayGrant(rights, everywhere, everywhere)
-        tokens[_hash(secret)] = RelayToken(
+        tokens[token_hash(secret)] = RelayToken(
             tenant_id=tenant_id,
             id=f"configured:{peer_id}",
-            sha256=_hash(secret),
+            sha256=token_hash(secret),
             peer_id=peer_id,
             grant=grant,
             issued_at=0,
@@ -156,13 +177,14 @@ def _folders(namespaces: Collection[str]) -> frozenset[str]:
     folders = {each if each == EVERYWHERE else namespace_of(each) for each in namespaces}
     found = {folder for folder in folders if folder is not None}
     if len(found) != len(folders):
-        raise Invalid(
+        raise Malformed(
             "INVALID_GRANT", "a namespace is no folder", hint="name folders such as memory/coordination"
         )
     return frozenset(found)
 
 
-def _hash(text: str) -> str:
+def token_hash(text: str) -> str:
+    """What a token is kept and found by."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -175,16 +197,22 @@ class RelayPrincipals:
     waits = False  # a look-up by key takes microseconds
 
     def __init__(
-        self, tokens: RelayTokens, clock: Clock, fixed: Mapping[str, RelayToken] | None = None
+        self,
+        tokens: RelayTokens,
+        clock: Clock,
+        fixed: Mapping[str, RelayToken] | None = None,
+        peers: Peers | None = None,
     ) -> None:
-        """``fixed`` are tokens of the settings by their hash: they hold as long as they stand there."""
+        """``fixed`` are tokens of the settings by their hash: they hold as long as they stand there. ``peers`` says whose tokens
+        hold nothing, since the tenant does not trust them."""
         self._tokens = tokens
+        self._peers = peers
         self._clock = clock
         self._fixed = fixed or {}
 
     def identify(self, credentials: Credentials) -> Principal:
         """Mirrors ``Principals.identify``."""
-        sha256 = _hash(bearer(credentials.authorization))
+        sha256 = token_hash(bearer(credentials.authorization))
         token = self._fixed.get(sha256) or self._tokens.find(sha256)
         if token is None:
             raise Unauthenticated(
@@ -201,11 +229,14 @@ class RelayPrincipals:
             raise Unauthenticated(
                 "ACTOR_MISMATCH", "X-Cortex-Actor names somebody else than the token", hint="leave it out"
             )
+        trust = None if self._peers is None else self._peers.trust_of(token.tenant_id, token.peer_id)
+        if trust == _UNTRUSTED:
+            token = replace(token, trust=_UNTRUSTED)
         return Principal(token.tenant_id, actor, credentials.channel, _facts(token))
 
 
 def _facts(token: RelayToken) -> TokenFacts:
-    grant = token.grant if token.trust != "untrusted" else RelayGrant()
+    grant = token.grant if token.trust != _UNTRUSTED else RelayGrant()
     capabilities = _capabilities(grant)
     limits = tuple(ScopeLimit(each, RELAY_SCOPE, below=False) for each in sorted(capabilities))
     exp = _NEVER_S if token.expires_at is None else token.expires_at // SECOND_US

@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import backups, claims, clients, core, erasures, receipts, relay, session
+from lamina.catalogue import (
+    backups,
+    claims,
+    clients,
+    coordination,
+    core,
+    erasures,
+    peers,
+    receipts,
+    relay,
+    session,
+)
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
@@ -22,5 +33,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **erasures.CODES,
     **receipts.CODES,
     **relay.CODES,
+    **peers.CODES,
+    **coordination.CODES,
     **session.CODES,
 }

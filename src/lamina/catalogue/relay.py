@@ -58,9 +58,9 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         hint="name a clone of a repository that this server wrote",
     ),
     "INVALID_GRANT": ErrorCode(
-        "Invalid",
+        "Malformed",
         REQUESTS,
-        "A Relay token cannot be issued: its peer id, a scope or a namespace is not one.",
+        "A Relay token cannot be issued: its peer id, a scope, a namespace or its end is not one, or it would grant nothing. Or no token was named that is meant.",
         hint="docs/reference/relay.md lists rights, and how namespaces are written",
     ),
     "UNKNOWN_HELP_ID": ErrorCode(

@@ -124,12 +124,30 @@ def _restore_backup(settings: Settings, backup: Path, tombstones: Path | None, *
         typer.echo(
             "the commits of documents have other hashes than they had: clones are to be made anew", err=True
         )
+    _tell_lost_keys(settings)
     if manifest.settings or manifest.secrets:
         typer.echo("the settings were these; set them again:", err=True)
     for name, value in manifest.settings.items():
         typer.echo(f"  {name}={value}", err=True)
     for name in manifest.secrets:
         typer.echo(f"  {name} (secret, not in the backup)", err=True)
+
+
+def _tell_lost_keys(settings: Settings) -> None:
+    """Say which signing keys the key file that is here does not open."""
+    from lamina.cli.backup_settings import run_lost_keys
+
+    lost = run_lost_keys(settings)
+    if not lost:
+        return
+    many = "1 signing key" if len(lost) == 1 else f"{len(lost)} signing keys"
+    typer.echo(
+        f"{many} cannot be opened without the key file of before, which is in no backup: put it back at {settings.relay_keys}, or "
+        "these are lost, and their peers need new ones:",
+        err=True,
+    )
+    for key in lost:
+        typer.echo(f"  {key.key_id} of {key.tenant_id}", err=True)
 
 
 def _settings(data: Path | None, key_file: Path | None, to: Path | None = None) -> Settings:
@@ -160,6 +178,12 @@ def _restore_documents(settings: Settings, clone: Path, tenant: str | None) -> N
         else "with other hashes, since another program wrote them"
     )
     typer.echo(f"restored {restored.commits} commits {hashes}")
+    for path in restored.left_out:
+        typer.echo(
+            f"{path} was left out: it holds secrets of another server, which every clone of its repository has; "
+            "end them there, and make new ones with lamina token issue",
+            err=True,
+        )
     if restored.unreadable:
         many = len(restored.unreadable)
         named = "1 capsule" if many == 1 else f"{many} capsules"

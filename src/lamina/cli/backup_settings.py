@@ -11,6 +11,7 @@ from pathlib import Path
 
 import typer
 
+from lamina.access.security.sealing import KeySeal, lost_keys
 from lamina.cli.local_socket import lock_of
 from lamina.continuity.owned import documents_about
 from lamina.errors import Invalid
@@ -21,11 +22,20 @@ from lamina.store.backups.folder import BackupFolder
 from lamina.store.backups.manifest import ISSUERS, PRESET, BackupManifest
 from lamina.store.backups.sealing import KeyFile, Passphrase, Secret
 from lamina.store.backups.tombstones import TombstoneFile
-from lamina.store.opening import Backup, BackupRequest, RestoredFolder, back_up, restore, verify
+from lamina.store.opening import Backup, BackupRequest, RestoredFolder, back_up, open_store, restore, verify
+from lamina.store.ports.signing_keys import SealedKey
 from lamina.store.ports.store import Store
 from lamina.store.ports.tombstones import ListedErasure
 
-__all__ = ["backup_request", "begin_list", "folder_of", "run_backup", "run_restore_backup", "run_verify"]
+__all__ = [
+    "backup_request",
+    "begin_list",
+    "folder_of",
+    "run_backup",
+    "run_lost_keys",
+    "run_restore_backup",
+    "run_verify",
+]
 
 _NICENESS = 5  # calls come before their backup on a busy machine
 
@@ -73,6 +83,15 @@ def run_restore_backup(
         )
     finally:
         log.setLevel(level)
+
+
+def run_lost_keys(settings: Settings) -> list[SealedKey]:
+    """The signing keys of a data folder that its key file does not open."""
+    store = open_store(settings)
+    try:
+        return lost_keys(KeySeal(settings.relay_keys, os.urandom), store.signing_keys.with_secrets())
+    finally:
+        store.close()
 
 
 def _list_for(settings: Settings, backup: Path, named: Path | None) -> Path:

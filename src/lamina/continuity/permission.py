@@ -5,19 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from lamina.errors import Forbidden
 from lamina.kernel.operations import Call
 from lamina.kernel.relay import Mode, RelayRight, write_right
+from lamina.store.documents.paths import holds_secrets
 
-__all__ = ["READS", "WRITES", "Reach", "require", "sees"]
+__all__ = ["READS", "WRITES", "Reach", "require", "require_open", "sees"]
 
 READS: Final = RelayRight.READ_FILES
 WRITES: Final = RelayRight.WRITE_PROJECTS
+
+_OPERATORS: Final = frozenset(
+    {"config/governance_policy.json", "peers/registry.json", "peers/trust_policies.json"}
+)
 
 
 def require(call: Call, right: RelayRight, mode: Mode, *paths: str) -> None:
     """Nothing when the caller holds the right at every path; ``Forbidden`` otherwise."""
     for path in paths:
         call.relay.require(right, mode, path)
+
+
+def require_open(call: Call, path: str) -> None:
+    """Nothing for a path that a caller may write who may write its folder.
+
+    What decides about other callers is for who administers peers: the registry, its policy and that of governance. Raises
+    ``Forbidden`` (SECRET_FILE) where the original server has its secrets: no document stands there.
+    """
+    if holds_secrets(path):
+        raise Forbidden("SECRET_FILE", f"{path} is no document here", details={"path": path})
+    if path.casefold() in _OPERATORS:
+        call.relay.require(RelayRight.ADMIN_PEERS, "write", path)
 
 
 def sees(call: Call, folder: str) -> Callable[[str], bool]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lamina import limits
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.operations import context_operations
 from lamina.continuity.context.orienting import Orienting
@@ -42,10 +41,9 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class RelayBounds:
-    """Archives are stale past ``archive_days``; what a write of a file sends may have ``payload_bytes_max``."""
+    """Archives are stale past ``archive_days``."""
 
     archive_days: int = 90
-    payload_bytes_max: int = limits.RELAY_PAYLOAD_BYTES_MAX
 
 
 def relay_operations(documents: Documents, around: Surroundings, bounds: RelayBounds) -> list[Operation[Any]]:
@@ -65,7 +63,7 @@ def relay_operations(documents: Documents, around: Surroundings, bounds: RelayBo
         continuity_operations(
             documents, sections=sections, archive_days=bounds.archive_days, shelf=shelf, uses=around.uses
         ),
-        file_operations(documents, finding, around.idempotency, payload_bytes_max=bounds.payload_bytes_max),
+        file_operations(documents, finding, around.idempotency),
         context_operations(retrieving, Snapshots(documents, finding, around.version)),
     )
     return [operation for group in groups for operation in group]

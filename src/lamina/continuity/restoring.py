@@ -27,8 +27,8 @@ __all__ = ["Unreadable", "telling", "unreadable"]
 
 _RESTORER: Final = "system:restore"
 _ACTOR = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
-_UNTOLD: Final = ("config/", "index/", f"{ROOT}/")
-"""What a server keeps for itself: its tokens and keys, what it derived, and the copies beside capsules."""
+_UNTOLD: Final = ("config/", "index/", "peers/registry.json", "peers/trust_policies.json", f"{ROOT}/")
+"""What a server keeps for itself: its policies, whom it trusts, what it derived, and the copies beside capsules."""
 
 
 def telling(tenant_id: str) -> Tell:

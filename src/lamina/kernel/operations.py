@@ -228,7 +228,8 @@ class Operation(Generic[RequestT]):
     Relay's documents names in ``relay`` what it takes, in place of grants. A write
     ``keeps_keys`` when it lands its idempotency keys itself, with what they led to; ``commits_with`` is the status
     that the audit row of a write carries, since that row lands before the answer is made. ``deprecated`` links to
-    what takes the operation's place. Calls of one with a ``bucket`` of Relay's also count there, by token and by address.
+    what takes the operation's place. Calls of one with a ``bucket`` of Relay's also count there, by token and by address,
+    and a write of them may send no more than Relay's payloads have. One that is ``local_only`` is for callers on this machine.
 
     The rest is for readers of the OpenAPI document: ``answers`` are the HTTP statuses of a success, ``fails`` the
     error codes that are this operation's own, beside those of its door and the gateway; ``streams`` says whether
@@ -251,6 +252,7 @@ class Operation(Generic[RequestT]):
     commits_with: int = 200
     deprecated: str | None = None
     bucket: str | None = None
+    local_only: bool = False
     answers: tuple[int, ...] = (200,)
     fails: tuple[str, ...] = ()
     streams: Literal["never", "asked", "always"] = "never"

@@ -264,9 +264,15 @@ TABLES: Final[Mapping[str, TablePlace]] = {
     ),
     "relay_token": _table(
         names="peer_id description read_namespaces write_namespaces",
-        ids="tenant_id id sha256",
-        figures="rights issued_at expires_at revoked_at revoked_reason trust",
+        ids="tenant_id id sha256 rotated_to rotated_from",
+        figures="rights issued_at expires_at revoked_at revoked_reason trust rotated_at",
         why=_TOKENS,
+    ),
+    "signing_key": _table(
+        names="key_id",
+        ids="tenant_id",
+        figures="algorithm created_at activated_at verifies_until sealed",
+        why="keys of servers, sealed: they go when they are rotated",
     ),
     "audit": _table(
         names="actor scope path client_ip user_agent detail",
@@ -325,6 +331,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "continuity/capsule/stored.py": _NO_CONTENT,
     "continuity/capsule/unknown.py": _NO_CONTENT,
     "continuity/files/directory.py": MemoryPlace("lists anew when Documents.rewrites moves"),
+    "coordination/artifacts/cards.py": MemoryPlace("begins anew when Documents.rewrites moves"),
     "continuity/graph/sources.py": MemoryPlace(
         "with the listing that it follows, which is another after an erasure"
     ),
@@ -350,6 +357,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "recall/render.py": _BY_WORDS,
     "recall/room.py": _NO_CONTENT,
     "remote/documents.py": _NO_CONTENT,
+    "remote/peers.py": _NO_CONTENT,
     "store/blocks.py": _NO_CONTENT,
     "store/documents/growing.py": MemoryPlace("another one for the repository that is written anew"),
     "store/documents/projector.py": MemoryPlace("made anew with the repository"),

@@ -9,9 +9,8 @@ from lamina import limits
 from lamina.continuity.files.names import check_new, check_open_day, file_path
 from lamina.continuity.files.requests import AppendRecord, ReadFile, ReadText, WriteFile, Written
 from lamina.continuity.landing import Told, landed, retried
-from lamina.continuity.permission import READS, Reach
+from lamina.continuity.permission import READS, Reach, require_open
 from lamina.errors import Malformed, NotFound, TooLarge, Unavailable
-from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
 from lamina.store.ports.documents import Change, ChangeKind, Documents, DocumentVersion
 from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
@@ -25,10 +24,9 @@ _LABEL = "file"
 class Keeping:
     """Write, read and append."""
 
-    def __init__(self, documents: Documents, idempotency: Idempotency, payload_bytes_max: int) -> None:
+    def __init__(self, documents: Documents, idempotency: Idempotency) -> None:
         self._documents = documents
         self._idempotency = idempotency
-        self._payload_bytes_max = payload_bytes_max
 
     def write(self, request: WriteFile, call: Call) -> Answer:
         """Write a file as a whole. One that holds these very bytes already is left as it is."""
@@ -85,13 +83,13 @@ class Keeping:
         return Written(path=path, committed=True, latest_commit=commit.sha)
 
     def _writable(self, request: WriteFile | AppendRecord, call: Call) -> str:
-        """The path of a write, checked in the order of the contract: size, right, folder, path."""
-        _check_size(request, self._payload_bytes_max)
+        """The path of a write, checked in the order of the contract: right, folder, path. Its size the gateway has checked."""
         reach = Reach(call, READS)
         reach.require("write", request.path)
         path = file_path(request.path)
         if path != request.path:
             reach.require("write", path)  # as it lands, in Unicode's NFC
+        require_open(call, path)
         return path
 
     def _write(self, path: str, request: WriteFile, call: Call) -> Written:
@@ -153,15 +151,4 @@ def _check_room(path: str, size: int, added: int) -> None:
             f"{path} has {size} bytes, and {limits.FILE_BYTES_MAX} are the most",
             hint="begin another file",
             details={"path": path, "bytes": size, "bytes_max": limits.FILE_BYTES_MAX},
-        )
-
-
-def _check_size(request: WriteFile | AppendRecord, bytes_max: int) -> None:
-    size = len(canonical(request.model_dump(exclude_none=True)))
-    if size > bytes_max:
-        raise TooLarge(
-            "PAYLOAD_TOO_LARGE",
-            f"Payload too large: {size} bytes > limit {bytes_max}",
-            hint="split the file",
-            details={"bytes": size, "bytes_max": bytes_max},
         )

@@ -17,11 +17,9 @@ from lamina.store.ports.idempotency import Idempotency
 __all__ = ["file_operations"]
 
 
-def file_operations(
-    documents: Documents, finding: Finding, idempotency: Idempotency, *, payload_bytes_max: int
-) -> list[Operation[Any]]:
+def file_operations(documents: Documents, finding: Finding, idempotency: Idempotency) -> list[Operation[Any]]:
     """Every operation over memory files. Writing takes the right of the folder, which the handler asks."""
-    keeping = Keeping(documents, idempotency, payload_bytes_max)
+    keeping = Keeping(documents, idempotency)
     return [
         writes(None, "file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file.",
                bucket="write", fails=_WRITTEN),
@@ -46,5 +44,5 @@ def file_operations(
 
 
 _WRITTEN: Final = (
-    "INVALID_FILE_PATH", "NAMESPACE_DENIED", "PAYLOAD_TOO_LARGE", "PATH_COLLISION", "DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE",
+    "INVALID_FILE_PATH", "NAMESPACE_DENIED", "PAYLOAD_TOO_LARGE", "PATH_COLLISION", "DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE", "SECRET_FILE",
 )  # fmt: skip

@@ -22,6 +22,7 @@ from lamina.http.relay.help import LimitTable, help_pages
 from lamina.http.relay.results import (
     Bootstrap,
     Capabilities,
+    Contracts,
     Discovery,
     ErrorHelp,
     Features,
@@ -100,12 +101,24 @@ _PAGES = (
     _Page(
         "relay_discovery", "/v1/discovery", Discovery, "Where to begin: protocol, entry points, first calls."
     ),
+    _Page(
+        "relay_contracts",
+        "/v1/contracts",
+        Contracts,
+        "Which version of the contract is served, and a sum of every tool's description.",
+    ),
     _Page("relay_tools", "/v1/discovery/tools", Tools, "Every tool with its route, scopes and input schema."),
     _Page(
         "relay_workflows",
         "/v1/discovery/workflows",
         Workflows,
         "Tools in the order in which they are used together.",
+    ),
+    _Page(
+        "relay_well_known",
+        "/.well-known/cognirelay.json",
+        Discovery,
+        "Where to begin, for who looks before the first request.",
     ),
     _Page(
         "relay_mcp_descriptor",
@@ -171,10 +184,12 @@ class Described:
             "/capabilities": {"features": served.features()},
             "/v1/capabilities": served.capabilities(),
             "/v1/manifest": served.manifest(),
+            "/v1/contracts": served.contracts(),
             "/v1/discovery": served.discovery(),
             "/v1/discovery/tools": served.tool_page(),
             "/v1/discovery/workflows": _workflow_page(served),
         }
+        pages["/.well-known/cognirelay.json"] = pages["/v1/discovery"]
         pages["/.well-known/mcp.json"] = served.descriptor()
         return pages | help_pages(served, self._limits)
 

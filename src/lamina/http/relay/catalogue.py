@@ -121,7 +121,19 @@ class Served:
             "protocol": _protocol(),
             "count": len(tools),
             "tools": tools,
-            "tool_catalog_hash": digest(tools).removeprefix("sha256:"),
+            "tool_catalog_hash": _hash_of(tools),
+        }
+
+    def contracts(self) -> dict[str, Any]:
+        """``GET /v1/contracts``."""
+        return {
+            "ok": True,
+            "contract_version": CONTRACT_VERSION,
+            "compatibility": {
+                "policy": "additive",
+                "breaking_change_rule": "a documented key keeps its name and type within a contract version; new keys may appear",
+            },
+            "tool_catalog_hash": _hash_of(self.tools()),
         }
 
     def features(self) -> list[str]:
@@ -219,6 +231,10 @@ class Served:
             return False
         request = self._by_tool[name].route.operation.request
         return not wanted or need in self._sections or wanted in _fields(request)
+
+
+def _hash_of(tools: Sequence[Mapping[str, Any]]) -> str:
+    return digest(tools).removeprefix("sha256:")
 
 
 def _described(route: Route) -> _Described:

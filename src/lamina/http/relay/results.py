@@ -9,6 +9,7 @@ from lamina.kernel.wire import Result
 __all__ = [
     "Bootstrap",
     "Capabilities",
+    "Contracts",
     "Discovery",
     "ErrorHelp",
     "Features",
@@ -43,6 +44,22 @@ class Capabilities(Result):
 
     version: Literal["1"]
     features: dict[str, CapabilitySummary]
+
+
+class Compatibility(Result):
+    """What a client may rely on."""
+
+    policy: str
+    breaking_change_rule: str
+
+
+class Contracts(Result):
+    """The version of the contract. ``tool_catalog_hash`` changes with any tool."""
+
+    ok: bool
+    contract_version: str
+    compatibility: Compatibility
+    tool_catalog_hash: str
 
 
 class Endpoint(Result):

@@ -13,7 +13,10 @@ import unicodedata
 from lamina import limits
 from lamina.errors import Invalid
 
-__all__ = ["check_portable", "document_path"]
+__all__ = ["check_portable", "document_path", "holds_secrets"]
+
+_SECRETS = frozenset({"config/peer_tokens.json", "config/security_keys.json"})
+"""Where the original server of this layout keeps tokens and keys, some of them in the clear."""
 
 _RESERVED = frozenset({".", "..", ".git"})
 _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')
@@ -45,6 +48,11 @@ def check_portable(path: str) -> None:
         reason = _not_portable(part)
         if reason:
             raise _invalid(path, reason)
+
+
+def holds_secrets(path: str) -> bool:
+    """Whether a path is one of the original server's secrets, also where letters do not count: no document stands there."""
+    return path.casefold() in _SECRETS
 
 
 def _not_portable(part: str) -> str | None:

@@ -9,6 +9,7 @@ stood there already left no trace to restore.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pygit2
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.store.documents.paths import document_path
+from lamina.store.documents.paths import document_path, holds_secrets
 from lamina.store.ports.documents import Change, ChangeKind, PastWrite, Write
 
 __all__ = ["clone_head", "past_writes"]
@@ -33,15 +34,16 @@ def clone_head(clone: Path) -> str:
         raise _invalid(f"{clone} is damaged: its newest commit cannot be told") from error
 
 
-def past_writes(clone: Path, tenant_id: str, now: Instant) -> Iterator[PastWrite]:
+def past_writes(clone: Path, tenant_id: str, now: Instant, left_out: set[str]) -> Iterator[PastWrite]:
     """The clone's commits, oldest first, as writes of a tenant; raises ``Invalid`` (INVALID_CLONE).
 
-    Each document is stamped after the one before it, so a commit of the future would date all that is written later.
+    What another server keeps secret there is left out, and its paths are added to ``left_out``. Each document is stamped after the one before it, so a commit of the future would date all that is written later.
     """
     latest = now + limits.RESTORED_AHEAD_S_MAX * SECOND_US
     git = _repository(clone)
     try:
-        yield from _writes(git, tenant_id, latest)
+        for past in _writes(git, tenant_id, latest):
+            yield from _without_secrets(past, left_out)
     except (KeyError, pygit2.GitError) as error:
         raise _invalid(
             f"{clone} is damaged: something of its history cannot be read",
@@ -64,6 +66,18 @@ def _writes(git: pygit2.Repository, tenant_id: str, latest: Instant) -> Iterator
         write = Write(tenant_id=tenant_id, author=commit.author.name, message=message, changes=changes)
         yield PastWrite(write, at)
         before = commit.tree
+
+
+def _without_secrets(past: PastWrite, left_out: set[str]) -> Iterator[PastWrite]:
+    """A write without what is secret; none where it was nothing else."""
+    secrets = {change.path for change in past.write.changes if holds_secrets(change.path)}
+    if not secrets:
+        yield past
+        return
+    left_out |= secrets
+    changes = [change for change in past.write.changes if change.path not in secrets]
+    if changes:
+        yield replace(past, write=replace(past.write, changes=changes))
 
 
 def _repository(clone: Path) -> pygit2.Repository:

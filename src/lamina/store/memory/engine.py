@@ -28,6 +28,7 @@ from lamina.store.memory.relay_tokens import MemoryRelayTokens
 from lamina.store.memory.revocations import MemoryRevocations
 from lamina.store.memory.schedule import MemorySchedule
 from lamina.store.memory.sessions import MemorySessions
+from lamina.store.memory.signing_keys import MemorySealedKeys
 from lamina.store.memory.tables import Memory
 from lamina.store.memory.traces import MemoryTraces
 from lamina.store.memory.upkeep import MemoryUpkeep
@@ -58,6 +59,7 @@ class MemoryStore:
         self.upkeep = MemoryUpkeep(self._memory)
         self.documents = MemoryDocuments(self._memory, clock, self.log)
         self.relay_tokens = MemoryRelayTokens(self._memory)
+        self.signing_keys = MemorySealedKeys(self._memory)
         self.revocations = MemoryRevocations(self._memory)
         self.definitions = MemoryDefinitions(self._memory, self.log)
         self.schedule = MemorySchedule(self._memory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lamina.kernel.time import Instant
-from lamina.store.memory.tables import Memory
+from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.relay_tokens import RelayToken
 from lamina.store.rules.refusals import token_exists
 
@@ -21,12 +21,7 @@ class MemoryRelayTokens:
     def add(self, token: RelayToken) -> None:
         """Mirrors ``RelayTokens.add``."""
         with self._memory.change() as tables:
-            known = tables.relay_tokens
-            if (token.tenant_id, token.id) in known or any(
-                each.sha256 == token.sha256 for each in known.values()
-            ):
-                raise token_exists(token.id)
-            known[token.tenant_id, token.id] = token
+            _insert(tables, token)
 
     def find(self, sha256: str) -> RelayToken | None:
         """Mirrors ``RelayTokens.find``."""
@@ -49,3 +44,24 @@ class MemoryRelayTokens:
             tables.relay_tokens[tenant_id, token_id] = replace(known, revoked_at=at, revoked_reason=reason)
             tables.access_version += 1
             return True
+
+    def rotate(self, token_id: str, replacement: RelayToken, reason: str | None) -> bool:
+        """Mirrors ``RelayTokens.rotate``."""
+        at, place = replacement.issued_at, (replacement.tenant_id, token_id)
+        with self._memory.change() as tables:
+            known = tables.relay_tokens.get(place)
+            if known is None or known.revoked_at is not None:
+                return False
+            tables.relay_tokens[place] = replace(
+                known, revoked_at=at, revoked_reason=reason, rotated_at=at, rotated_to=replacement.id
+            )
+            _insert(tables, replacement)
+            tables.access_version += 1
+            return True
+
+
+def _insert(tables: Tables, token: RelayToken) -> None:
+    known = tables.relay_tokens
+    if (token.tenant_id, token.id) in known or any(each.sha256 == token.sha256 for each in known.values()):
+        raise token_exists(token.id)
+    known[token.tenant_id, token.id] = token

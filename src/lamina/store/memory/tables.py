@@ -27,6 +27,7 @@ from lamina.store.ports.revocations import Revocation
 from lamina.store.ports.schedule import ScheduleItem
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.ports.sessions import OutboxRow, Place, Sitting
+from lamina.store.ports.signing_keys import SealedKey
 from lamina.store.ports.writes import Inquiry
 from lamina.store.rules.documents import Standing
 
@@ -112,6 +113,7 @@ class Tables:
     objects: dict[bytes, bytes] = field(default_factory=dict)
     rewrites: dict[str, int] = field(default_factory=dict)
     relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
+    signing_keys: dict[tuple[str, str], SealedKey] = field(default_factory=dict)
     sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
     outbox: dict[int, OutboxRow] = field(default_factory=dict)
     last_outbox: int = 0

@@ -15,7 +15,8 @@ __all__ = ["RelayToken", "RelayTokens"]
 class RelayToken:
     """A token by the SHA-256 of its text, in hex: the text itself is kept nowhere.
 
-    ``trust`` is what the operator thinks of the peer; a token of an ``untrusted`` one holds nothing.
+    ``trust`` is what the operator thinks of the peer; a token of an ``untrusted`` one holds nothing. ``rotated_to`` is the id of
+    the token that took its place at ``rotated_at``, ``rotated_from`` of the one whose place it took.
     """
 
     tenant_id: str
@@ -29,6 +30,9 @@ class RelayToken:
     revoked_reason: str | None = None
     trust: str = "trusted"
     description: str = ""
+    rotated_at: Instant | None = None
+    rotated_to: str | None = None
+    rotated_from: str | None = None
 
 
 class RelayTokens(Protocol):
@@ -48,4 +52,11 @@ class RelayTokens(Protocol):
 
     def revoke(self, tenant_id: str, token_id: str, at: Instant, reason: str | None) -> bool:
         """Take a token back, durably and for every process; False when it was not held."""
+        ...
+
+    def rotate(self, token_id: str, replacement: RelayToken, reason: str | None) -> bool:
+        """Put a token in the place of one of the same tenant, durably: the other is taken back as of its replacement's issue.
+
+        False, and nothing is done, when the other was not held. Raises ``Conflict`` (TOKEN_EXISTS) as ``add`` does.
+        """
         ...

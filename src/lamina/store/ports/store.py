@@ -28,6 +28,7 @@ from lamina.store.ports.revocations import Revocations
 from lamina.store.ports.schedule import Schedule
 from lamina.store.ports.scopes import Scopes
 from lamina.store.ports.sessions import Sessions
+from lamina.store.ports.signing_keys import SealedKeys
 from lamina.store.ports.traces import Traces
 from lamina.store.ports.upkeep import Upkeep
 
@@ -95,6 +96,11 @@ class Store(Protocol):
     @property
     def relay_tokens(self) -> RelayTokens:
         """The opaque tokens of Relay peers."""
+        ...
+
+    @property
+    def signing_keys(self) -> SealedKeys:
+        """Keys that peers sign with."""
         ...
 
     @property

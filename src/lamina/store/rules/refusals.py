@@ -6,7 +6,14 @@ from lamina import limits
 from lamina.errors import Conflict, NotFound, TooLarge
 from lamina.store.ports.idempotency import Remembered
 
-__all__ = ["check_same", "list_is_full", "not_registered", "registration_exists", "token_exists"]
+__all__ = [
+    "check_same",
+    "key_exists",
+    "list_is_full",
+    "not_registered",
+    "registration_exists",
+    "token_exists",
+]
 
 
 def check_same(known: Remembered, body_hash: str) -> None:
@@ -43,6 +50,11 @@ def not_registered(path: str) -> NotFound:
 def token_exists(token_id: str) -> Conflict:
     """The refusal of a Relay token whose id or hash is known."""
     return Conflict("TOKEN_EXISTS", f"there is a token {token_id}", hint="choose another id")
+
+
+def key_exists(key_id: str) -> Conflict:
+    """The refusal of a signing key whose id is known."""
+    return Conflict("KEY_EXISTS", f"there is a signing key {key_id}", details={"key_id": key_id})
 
 
 def list_is_full(tenant_id: str) -> TooLarge:

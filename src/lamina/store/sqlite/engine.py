@@ -41,6 +41,7 @@ from lamina.store.sqlite.relay_tokens import SqliteRelayTokens
 from lamina.store.sqlite.revocations import SqliteRevocations
 from lamina.store.sqlite.schedule import SqliteSchedule
 from lamina.store.sqlite.sessions import SqliteSessions
+from lamina.store.sqlite.signing_keys import SqliteSealedKeys
 from lamina.store.sqlite.traces import SqliteTraces
 from lamina.store.sqlite.upkeep import REPOSITORIES, SqliteUpkeep
 
@@ -171,6 +172,7 @@ class SqliteStore:
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )
         self.relay_tokens = SqliteRelayTokens(self._writer, self._readers)
+        self.signing_keys = SqliteSealedKeys(self._writer, self._readers)
         self.revocations = SqliteRevocations(self._writer, self._readers)
         self.definitions = SqliteDefinitions(self._writer, self._readers, self.log)
         self.schedule = SqliteSchedule(self._writer, self._readers)

@@ -29,31 +29,7 @@ class SqliteRelayTokens:
 
     def add(self, token: RelayToken) -> None:
         """Mirrors ``RelayTokens.add``."""
-        grant = token.grant
-        row = (
-            token.tenant_id,
-            token.id,
-            token.sha256,
-            token.peer_id,
-            *(
-                json_list(sorted(part))
-                for part in (grant.rights, grant.read_namespaces, grant.write_namespaces)
-            ),
-            token.issued_at,
-            token.expires_at,
-            token.revoked_at,
-            token.revoked_reason,
-            token.trust,
-            token.description,
-        )
-
-        def work(connection: apsw.Connection) -> None:
-            try:
-                connection.execute(_SQL["insert_relay_token"], row)
-            except apsw.ConstraintError as error:
-                raise token_exists(token.id) from error
-
-        self._writer.write(work)
+        self._writer.write(lambda connection: _insert(connection, token))
 
     def find(self, sha256: str) -> RelayToken | None:
         """Mirrors ``RelayTokens.find``."""
@@ -76,10 +52,50 @@ class SqliteRelayTokens:
 
         return self._writer.write(work)
 
+    def rotate(self, token_id: str, replacement: RelayToken, reason: str | None) -> bool:
+        """Mirrors ``RelayTokens.rotate``."""
+        old = (replacement.tenant_id, token_id, replacement.issued_at, reason, replacement.id)
+
+        def work(connection: apsw.Connection) -> bool:
+            connection.execute(_SQL["rotate_relay_token"], old)
+            if connection.changes() == 0:
+                return False
+            _insert(connection, replacement)
+            connection.execute(_SQL["note_access_change"])
+            return True
+
+        return self._writer.write(work)
+
+
+def _insert(connection: apsw.Connection, token: RelayToken) -> None:
+    grant = token.grant
+    parts = (grant.rights, grant.read_namespaces, grant.write_namespaces)
+    row = (
+        token.tenant_id,
+        token.id,
+        token.sha256,
+        token.peer_id,
+        *(json_list(sorted(part)) for part in parts),
+        token.issued_at,
+        token.expires_at,
+        token.revoked_at,
+        token.revoked_reason,
+        token.trust,
+        token.description,
+        token.rotated_at,
+        token.rotated_to,
+        token.rotated_from,
+    )
+    try:
+        connection.execute(_SQL["insert_relay_token"], row)
+    except apsw.ConstraintError as error:
+        raise token_exists(token.id) from error
+
 
 def _token(row: Row) -> RelayToken:
     tenant_id, id_, sha256, peer_id, rights, reads, writes, issued_at, *rest = row
-    expires_at, revoked_at, revoked_reason, trust, description = rest
+    expires_at, revoked_at, revoked_reason, trust, description, *rotation = rest
+    rotated_at, rotated_to, rotated_from = rotation
     return RelayToken(
         tenant_id=tenant_id,
         id=id_,
@@ -92,4 +108,7 @@ def _token(row: Row) -> RelayToken:
         revoked_reason=revoked_reason,
         trust=trust,
         description=description,
+        rotated_at=rotated_at,
+        rotated_to=rotated_to,
+        rotated_from=rotated_from,
     )

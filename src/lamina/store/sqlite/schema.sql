@@ -432,9 +432,27 @@ CREATE TABLE relay_token (
   revoked_reason     TEXT,
   trust              TEXT    NOT NULL,
   description        TEXT    NOT NULL,
+  rotated_at         INTEGER,
+  rotated_to         TEXT,
+  rotated_from       TEXT,
   PRIMARY KEY (tenant_id, id)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX relay_token_sha256 ON relay_token (sha256);
+
+-- Keys that peers sign messages with. `sealed` can be opened with the key file alone, which lies beside no backup; it is empty once
+-- the key verifies nothing any more.
+CREATE TABLE signing_key (
+  tenant_id          TEXT    NOT NULL,
+  key_id             TEXT    NOT NULL,
+  algorithm          TEXT    NOT NULL,
+  created_at         INTEGER NOT NULL,
+  activated_at       INTEGER,
+  verifies_until     INTEGER,
+  sealed             BLOB    NOT NULL,
+  PRIMARY KEY (tenant_id, key_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX signing_key_active ON signing_key (tenant_id) WHERE activated_at IS NOT NULL AND verifies_until IS NULL;
+
 -- Sittings: stretches of a session without a long gap. Their turns are events: `window_events` names the newest of
 -- them, `folded` of the `turns` are told of in `summary`.
 CREATE TABLE session (
