@@ -204,7 +204,7 @@ COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
-GAP_PAGES: Final = 256  # of the database looked at, and cleared, while nobody else writes: some milliseconds
+GAP_PAGES: Final = 1024  # of the database looked at, and cleared, while nobody else writes: some milliseconds
 LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.
