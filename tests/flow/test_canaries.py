@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import gzip
+import json
 import os
 import random
 import re
@@ -28,6 +29,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id, normalise_name
 from lamina.session.drain import Drain
 from lamina.store.owners import FILES, TABLES
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.index import VectorRow
 from lamina.store.sqlite.connection import open_connection
 from rpc import message, posted
@@ -39,6 +41,7 @@ COUNT = int(os.environ.get("CANARIES", "1"))
 ALICE, BOB = {"X-Cortex-Actor": "user:alice"}, {"X-Cortex-Actor": "user:bob"}
 WHO = {"tenantId": "acme", "userId": "alice", "personaId": "p"}
 _NOTE = "memory/notes/of-mine.md"
+_PEERS = "peers/registry.json"
 _MARK = "qzxj"
 _SEEN = 7
 """So many letters behind the mark are looked at."""
@@ -222,6 +225,7 @@ class Aviary:
         self.post(
             "/v1/continuity/upsert", {**about, "capsule": changed, "commit_message": f"of {word('a commit')}"}
         )
+        self._together(number)
         self.post("/v1/continuity/archive", {**about, "reason": f"since {word('a reason')}"})
         item = {
             "kind": "reminder",
@@ -230,6 +234,41 @@ class Aviary:
             "due_at": "2026-05-14T12:00:00Z",
         }
         self.post("/v1/schedule/items", {**item, "metadata": {"of": word("metadata")}})
+
+    def _together(self, number: int) -> None:
+        word, documents = self.canaries, self.world.store.documents
+        if documents.read(TENANT, _PEERS) is None:
+            known = {name: {"trust_level": "trusted"} for name in ("bo", "user:alice")}
+            change = Change(_PEERS, ChangeKind.PUT, json.dumps({"peers": known}).encode())
+            documents.write([Write(tenant_id=TENANT, author="user:op", message="peers", changes=[change])])
+        about = {"subject_kind": "user", "subject_id": f"alice-{number}"}
+        note = {"recipient_peer": "user:alice", "note": word("a handoff")}
+        made = self.post("/v1/coordination/handoff/create", about | note)["handoff"]
+        consume = f"/v1/coordination/handoff/{made['handoff_id']}/consume"
+        self.post(consume, {"status": "deferred", "reason": word("an answer to a handoff")})
+        shared = {"participant_peers": ["bo"], "title": word("a shared title"), "constraints": ["one"]}
+        made = self.post("/v1/coordination/shared/create", shared)["shared"]
+        claim = {
+            "source_kind": "shared",
+            "source_id": made["shared_id"],
+            "claim_summary": word("a claim"),
+            "epistemic_status": "frame_present",
+            "observed_version": 1,
+        }
+        dispute = {
+            "task_id": word("a task of a dispute"),
+            "title": "Which?",
+            "classification": "contradictory",
+            "trigger": "shared_vs_shared",
+            "claims": [claim | {"claimant_peer": each} for each in ("bo", "user:alice")],
+        }
+        self.post("/v1/coordination/reconciliation/open", dispute)
+        task = {"task_id": word("a task"), "title": "Cut", "owner_peer": "user:alice"}
+        self.post("/v1/tasks", task | {"description": word("a description")})
+        path = f"projects/{word('a patched file')}.md"
+        diff = f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{word('a patch')}\n"
+        patch = self.post("/v1/docs/patch/propose", {"target_path": path, "diff": diff})["patch"]
+        self.post("/v1/docs/patch/apply", {"patch_id": patch["patch_id"]})
 
     def _mem0_and_mcp(self, number: int) -> None:
         word = self.canaries
