@@ -130,7 +130,7 @@ def _endpoint(
                 refuse_other_pages(http)
             principal = await _identified(gateway, inbound, route, pool)
             reply = await _run(gateway, route, http, inbound, principal, pool, bodies)
-            response = _response(reply, pool)
+            response = _response(reply, pool, route.page)
         except ClientDisconnect:
             response = Response(status_code=_CLIENT_LEFT)
         except Exception as failure:
@@ -173,7 +173,11 @@ async def _run(
 ) -> Reply:
     caller = f"{principal.tenant_id}/{principal.actor}" if principal.actor else inbound.asked.client_ip or ""
     with bodies.holding(caller) as held:
-        read = await route.read(http, bodies, held)
+        try:
+            read = await route.read(http, bodies, held)
+        except LaminaError as error:
+            gateway.refused(route.operation, error)
+            raise
         inbound = replace(inbound, body=read.body, key=read.key)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(
@@ -181,11 +185,13 @@ async def _run(
         )
 
 
-def _response(reply: Reply, pool: ThreadPoolExecutor) -> Response:
+def _response(reply: Reply, pool: ThreadPoolExecutor, page: str | None) -> Response:
     answer, headers = reply.answer, dict(reply.headers)
     status = 202 if answer.accepted else 201 if answer.created else 200
     if answer.result is None:
         return Response(status_code=204, headers=headers)
+    if page is not None:
+        return Response(answer.result.text, status_code=status, headers=headers | {"Content-Type": page})
     if isinstance(answer.result, BaseModel):
         body = answer.result.__pydantic_serializer__.to_json(answer.result, by_alias=True)
         return Response(body, status_code=status, headers=headers, media_type=_JSON)
