@@ -81,6 +81,7 @@ from lamina.observe.metrics import metrics_operations
 from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
+from lamina.observe.traces import CarryingPool
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.correcting import Correcting
 from lamina.pipeline.deciding import deciding_operations
@@ -329,7 +330,7 @@ def build_server(
         calls=calls,
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
-    pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
+    pool = CarryingPool(_THREADS, thread_name_prefix="lamina-call")
 
     def mcp_door() -> ASGIApp:
         from lamina.mcp.door import McpDoor  # with its SDK, a quarter of what a start imports

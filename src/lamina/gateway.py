@@ -42,6 +42,7 @@ from lamina.kernel.operations import (
 from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.observe.figures import CallCounts
+from lamina.observe.traces import Kind, span
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.store import Store
 from lamina.store.tallies import Buckets
@@ -193,7 +194,8 @@ class Gateway:
         """Check every grant that the operation names, then run its handler; its audit row lands either way."""
         started_ns, failure = time.perf_counter_ns(), None
         try:
-            return self._execute(operation, request, inbound, principal)
+            with span(*_spanned(operation, inbound)):
+                return self._execute(operation, request, inbound, principal)
         except BaseException as error:
             failure = error
             raise
@@ -283,6 +285,19 @@ class Gateway:
         return self._replays.once(
             key, keyed.keyed_hash(), call.now, lambda: operation.handler(request, keyed)
         )
+
+
+def _spanned(operation: Operation[Any], inbound: Inbound) -> tuple[str, Kind, Mapping[str, str]]:
+    """The span of a call: where an agent calls a tool, that of OpenTelemetry's conventions for it."""
+    named = {"lamina.operation": operation.name, "lamina.request.id": inbound.request_id}
+    called, _, tool = inbound.asked.endpoint.partition(" ")
+    if called != "mcp":
+        return f"lamina {operation.name}", "internal", named
+    return (
+        f"execute_tool {tool}",
+        "internal",
+        named | {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool},
+    )
 
 
 def _check_payload(request: BaseModel, bytes_max: int) -> None:

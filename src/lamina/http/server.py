@@ -35,9 +35,11 @@ from lamina.http.openapi import openapi_document
 from lamina.http.origins import refuse_other_pages
 from lamina.http.routes import PARAMETER, Route
 from lamina.http.sse import HEARTBEAT, EventStream, ServerSentEvent
+from lamina.http.tracing import TracedDoor, note_status, spanned
 from lamina.http.unrouted import styles_of
 from lamina.kernel.operations import Answer, Principal
 from lamina.observe.logs import log_failure
+from lamina.observe.traces import span
 
 __all__ = ["create_application"]
 
@@ -82,7 +84,7 @@ def create_application(
             for path in ("/", "/docs")
         ),
     ]
-    table += [StarletteRoute(path, door) for path, door in (doors or {}).items()]
+    table += [StarletteRoute(path, TracedDoor(door, path)) for path, door in (doors or {}).items()]
     application = Starlette(
         routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],
         exception_handlers={
@@ -121,6 +123,12 @@ def _endpoint(
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def endpoint(http: HttpRequest) -> Response:
         route = by_verb.get(http.method) or by_verb["GET"]
+        with span(*spanned(http.method, route.path), headers=http.headers) as opened:
+            response = await answered(http, route)
+            note_status(opened, response.status_code)
+        return response
+
+    async def answered(http: HttpRequest, route: Route) -> Response:
         name = route.operation.name
         inbound = inbound_of(gateway, http, f"{route.verb} {route.path}")
         inbound.out["X-Cortex-Stability"] = route.operation.tier.value
