@@ -71,16 +71,19 @@ from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.signatures import Signatures
-from lamina.kernel.time import Clock, SystemClock
+from lamina.kernel.time import Clock, Instant, SystemClock
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
 from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.observe.figures import CallCounts
 from lamina.observe.health import operator_operations
+from lamina.observe.metrics import metrics_operations
 from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
+from lamina.observe.traces import CarryingPool
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.correcting import Correcting
 from lamina.pipeline.deciding import deciding_operations
@@ -130,6 +133,10 @@ class Beside:
     failures: Failures
     tallies: SharedTallies | None = None
     processes: int = 1
+
+    def calls(self) -> CallCounts:
+        """What calls are counted in: where processes share memory, in a part of it."""
+        return CallCounts() if self.tallies is None else CallCounts(self.tallies.more, self.tallies.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +223,16 @@ def build_server(
             UnsignedPrincipals(settings) if unsigned else signed,
             RelayPrincipals(kept.relay_tokens, clock, relay_peers, peers),
         )
-    failures = beside.failures
+    failures, calls = beside.failures, beside.calls()
+    served: list[str] = []
+
+    def metrics_page(now: Instant) -> str:
+        from lamina.observe.prometheus import (
+            Measuring,
+        )  # with its library, a twentieth of what a start imports
+
+        return Measuring(kept, failures, calls, processes=beside.processes, operations=served).page(now)
+
     watch = Watch(kept, failures)
     feed = Feed(kept, failures, taken=beside.tallies)
     tiers = TieredPolicy(
@@ -261,6 +277,7 @@ def build_server(
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),
+        *metrics_operations(metrics_page),
         *operator_operations(
             kept, watch, failures, keeps_worker=settings.workers > 0, backs_up=settings.backup_at != ""
         ),
@@ -304,6 +321,7 @@ def build_server(
         )
     )
     routes = (*cortex_routes(cortex), *relay_rows, *synapse_routes(session))
+    served += [operation.name for operation in (*cortex, *relay, *session)]
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -316,9 +334,10 @@ def build_server(
         ),
         relay_payload_bytes_max=settings.relay_payload_bytes_max,
         buckets=beside.tallies,
+        calls=calls,
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
-    pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
+    pool = CarryingPool(_THREADS, thread_name_prefix="lamina-call")
 
     def mcp_door() -> ASGIApp:
         from lamina.mcp.door import McpDoor  # with its SDK, a quarter of what a start imports

@@ -89,6 +89,7 @@ CURSOR_LENGTH_MAX: Final = 2048
 REQUEST_ID_LENGTH_MAX: Final = 128
 
 PROCESSES_MAX: Final = 64  # that serve one folder: SQLite has one writer at a time, whatever their number
+METRIC_OPERATIONS_MAX: Final = 256  # whose calls are counted: twice what the product has, 60 KB for a process
 
 # Rate limits: an actor that was not heard of for long has a full bucket, so the oldest buckets can be forgotten.
 RATE_BUCKETS_MAX: Final = 10_000

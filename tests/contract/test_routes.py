@@ -63,7 +63,6 @@ EXPECTED_LATER = {
         "GET /v1/blobs/{}",
     },
     "G": {
-        "GET /v1/admin/metrics",
         "POST /v1/backup/create",
         "POST /v1/backup/restore-test",
         "POST /v1/code/checks/run",

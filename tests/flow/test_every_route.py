@@ -154,6 +154,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     ),
     "GET /v1/admin/version": ({"kind": "open"}, 200, 200),
     "GET /v1/admin/health": ({}, 200, 200),
+    "GET /v1/admin/metrics": ({}, 200, 200),
     "POST /v1/admin/flush-views": ({"body": {"timeout_s": 0}, "admin": True, "served": 202}, DENIED, DENIED),
     "POST /v1/admin/compact": ({"body": {}, "admin": True}, DENIED, DENIED),
     "POST /v1/auth/revoke": (
