@@ -39,6 +39,7 @@ from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.governance import governance_operations
+from lamina.coordination.messages.operations import MessageParts, message_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.peers.operations import peer_operations
@@ -104,7 +105,7 @@ from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.peers import Peers
 from lamina.store.ports.store import Store
-from lamina.store.tallies import SharedTallies
+from lamina.store.tallies import LocalBuckets, SharedTallies
 from lamina.store.watch import Watch
 
 __all__ = [
@@ -279,9 +280,22 @@ def build_server(
         *schedule_operations(reminding),
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
+        *message_operations(
+            MessageParts(
+                messages=kept.messages,
+                documents=kept.documents,
+                idempotency=kept.idempotency,
+                signatures=keyring,
+                tallies=beside.tallies or LocalBuckets(),
+                ids=ids,
+                strict=settings.require_signed_ingress,
+            )
+        ),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),
         *bridge_operations(bridge),
-        *relay_health_operations(kept, settings.tenant if unsigned else None),
+        *relay_health_operations(
+            kept, settings.tenant if unsigned else None, signed_ingress=settings.require_signed_ingress
+        ),
     )
     relay_rows = relay_routes(relay)
     described = bridge.describe(relay_rows, protocols=MCP_LINES)

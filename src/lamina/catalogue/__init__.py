@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue import backups, claims, clients, core, erasures, peers, receipts, relay, session
+from lamina.catalogue import (
+    backups,
+    claims,
+    clients,
+    core,
+    erasures,
+    messages,
+    peers,
+    receipts,
+    relay,
+    session,
+)
 from lamina.catalogue.entries import ErrorCode
 
 __all__ = ["CATALOGUE", "ErrorCode"]
@@ -23,5 +34,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **receipts.CODES,
     **relay.CODES,
     **peers.CODES,
+    **messages.CODES,
     **session.CODES,
 }
