@@ -124,6 +124,27 @@ def test_a_belief_outlives_the_scope_that_sent_it(memory: Kept) -> None:
     assert not memory.all_of(Layer.FACTS, HERS)
 
 
+def test_words_that_bear_out_what_is_frozen_stand_when_more_of_the_matter_is_erased(memory: Kept) -> None:
+    first = memory.say("I like tea.", who=TOM, scope=TEAM)
+    other = memory.say("I like coffee.", who=TOM, scope=TEAM)
+    memory.settle()
+    memory.erase(redact=[first])
+    memory.settle()
+    again = memory.say("I like tea.", who=TOM, scope=TEAM, into=HERS)
+    memory.settle()
+    (tea,) = [each for each in memory.all_of(Layer.FACTS, TEAM) if each.object.text == "tea"]
+    assert tea.version == 1
+    sent = memory.all_of(Layer.BELIEFS, HERS)
+    assert sent
+    memory.erase(erasure_id="erasure_2", redact=[other])
+    memory.settle()
+    assert memory.all_of(Layer.BELIEFS, HERS) == sent
+    edges = [row for table, row in memory.store.snapshot() if table == "support" and row[1] == tea.id]
+    assert {row[2] for row in edges} == {first, again}
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
 def test_a_position_is_never_given_twice(memory: Kept) -> None:
     memory.say("I live in Leipzig.")
     newest = memory.say("I work at Fernhill.")
