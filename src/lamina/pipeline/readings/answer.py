@@ -31,6 +31,7 @@ from lamina.language.running_speech import labelled_sentence, running_speech
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal import find_times
 from lamina.language.tokens import analyse
+from lamina.pipeline.extract.amounts import number_of_words
 from lamina.pipeline.extract.values import EntityRef, Extraction, Kind, Span, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.loops.dues import due_of
@@ -72,7 +73,6 @@ _CJK_FROM: Final = "\u3000"
 _USER: Final = "user"
 _OWNED: Final = re.compile(r"(?:the )?user(?:['’]s)(?=\s)", re.IGNORECASE)
 _CLAUSE_ENDS: Final = re.compile(r"[,;:.!?()—–\n]+|\s-\s|\s(?:but|and)\s", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\d")
 _SLOTS: Final[Mapping[str, str]] = {
     "name": "name_is",
     "home": "lives_in",
@@ -212,7 +212,7 @@ class _Gate:
         kind: Kind = "attribute" if verb is None or not verb.past else "event"
         if planned or known is not None:
             kind = "plan" if planned or known is None else known.kind
-        of_one = known.single_valued if known is not None else _NUMBER.match(value) is not None
+        of_one = known.single_valued if known is not None else _begins_with_number(value)
         return Triple(
             subject=subject,
             predicate=predicate if verb is None else verb.predicate,
@@ -337,6 +337,12 @@ class _Gate:
     def _is_worded(self, terms: Collection[str]) -> bool:
         said = [term for term in terms if was_said(term, self._known)]
         return bool(terms) and len(said) >= _WORDED_FROM * len(terms)
+
+
+def _begins_with_number(value: str) -> bool:
+    """Whether a value says how many or how much: of that there is one at a time, also in words."""
+    first = value.partition(" ")[0]
+    return first[:1].isdigit() or number_of_words(first) is not None
 
 
 def _as_fact(item: AnsweredIdentity) -> AnsweredFact:
