@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from capsules import NOW, body
 from given import ManualClock
 from lamina.continuity.handlers.operations import continuity_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
+from lamina.coordination.checking.merging import merge_operations
 from lamina.coordination.patches.operations import patch_operations
+from lamina.coordination.replication.operations import replication_operations
+from lamina.coordination.replication.pulling import Pulling
 from lamina.coordination.tasks.operations import task_operations
 from lamina.errors import Forbidden
 from lamina.kernel.ids import RandomIds
@@ -40,7 +44,7 @@ class Peer:
 class Agents:
     """``kim`` owns the server, ``bo``, ``cy`` and ``dee`` are peers, ``eve`` is an untrusted one, and nobody knows others."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, replicates: bool = True) -> None:
         self.clock = ManualClock(NOW)
         self.store = MemoryStore(clock=self.clock)
         self.levels = dict.fromkeys(("kim", "bo", "cy", "dee"), "trusted") | {"eve": "untrusted"}
@@ -52,6 +56,10 @@ class Agents:
                 *artifact_operations(parts),
                 *task_operations(self.store.documents),
                 *patch_operations(self.store.documents, RandomIds()),
+                *merge_operations(),
+                *replication_operations(
+                    Pulling(self.store.documents, self, self.store.idempotency, offered=replicates)
+                ),
                 *continuity_operations(self.store.documents, uses=self),
             )
         }
@@ -74,6 +82,7 @@ class Agents:
             now=self.clock.now(),
             permits=Everything(),
             relay=relay,
+            body=json.dumps(sent).encode(),
         )
         answer = operation.handler(operation.request.model_validate(sent), call)
         assert isinstance(answer.result, operation.result)

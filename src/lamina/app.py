@@ -39,6 +39,7 @@ from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
+from lamina.coordination.checking.merging import merge_operations
 from lamina.coordination.governance import governance_operations
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
@@ -46,6 +47,8 @@ from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.replication.operations import replication_operations
+from lamina.coordination.replication.pulling import Pulling
 from lamina.coordination.tasks.operations import task_operations
 from lamina.forget.erasure_operations import erasure_operations
 from lamina.forget.executing import Executing
@@ -286,6 +289,10 @@ def build_server(
         *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
         *task_operations(kept.documents),
         *patch_operations(kept.documents, ids),
+        *merge_operations(),
+        *replication_operations(
+            Pulling(kept.documents, peers, kept.idempotency, offered=settings.relay_replication)
+        ),
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),

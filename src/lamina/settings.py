@@ -138,6 +138,7 @@ class Settings:
         "whose manifests are fetched: loopback, host names, addresses and networks, with commas between; where nothing is said "
         "loopback, and nobody's in cloud_shared_saas",
     )
+    relay_replication: bool = _setting(False, "whether documents are taken over from and given to peers")
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
     schedule_due_limit: int = _setting(
         10, "due reminders in an orientation, 1 to 100", names=("COGNIRELAY_SCHEDULE_DUE_LIMIT",)

@@ -67,7 +67,6 @@ EXPECTED_LATER = {
         "POST /v1/backup/create",
         "POST /v1/backup/restore-test",
         "POST /v1/code/checks/run",
-        "POST /v1/code/merge",
         "POST /v1/compact/run",
         "POST /v1/messages/ack",
         "GET /v1/messages/inbox",
@@ -82,7 +81,6 @@ EXPECTED_LATER = {
         "GET /v1/ops/status",
         "POST /v1/relay/forward",
         "POST /v1/replay/messages",
-        "POST /v1/replication/pull",
         "POST /v1/replication/push",
     },
 }

@@ -19,6 +19,7 @@ from lamina.catalogue import (
     peers,
     receipts,
     relay,
+    replication,
     session,
 )
 from lamina.catalogue.entries import ErrorCode
@@ -35,5 +36,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **relay.CODES,
     **peers.CODES,
     **coordination.CODES,
+    **replication.CODES,
     **session.CODES,
 }

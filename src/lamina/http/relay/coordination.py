@@ -36,6 +36,8 @@ _ROWS: Final = (
     ("POST", "/v1/docs/patch/propose", "docs_patch_propose"),
     ("POST", "/v1/docs/patch/apply", "patch_apply"),
     ("POST", "/v1/code/patch/propose", "code_patch_propose"),
+    ("POST", "/v1/code/merge", "code_merge"),
+    ("POST", "/v1/replication/pull", "replication_pull"),
 )
 
 
