@@ -350,6 +350,7 @@ CHECK_OUTPUT_SHOWN_MAX: Final = 12_000  # of the contract
 CHECK_TREE_BYTES_MAX: Final = 64 * 1024 * 1024
 CHECK_TREE_FILES_MAX: Final = 10_000
 CHECK_PROBE_WAIT_S: Final = 5.0
+CHECK_RETRY_S: Final = 10
 
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600

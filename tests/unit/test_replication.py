@@ -211,3 +211,84 @@ def test_it_is_off_where_nobody_switched_it_on_and_merging_says_why_not() -> Non
     assert refused.value.code == "FEATURE_OFF"
     with pytest.raises(LaminaError, match="no branches"):
         agents.call("cy", "code_merge", source_ref="main")
+
+
+class Pair:
+    """Two servers: ``kim`` owns ``left``, which knows the other as ``right``, where its token is that of ``bo``."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.left, self.right = Agents(), Agents()
+        self.right.grants["bo"] = SYNC
+        self.keys: list[str] = []
+        known = {"right": {"base_url": "http://right", "trust_level": "trusted"}}
+        known["shut"] = {"base_url": "http://shut", "trust_level": "untrusted"}
+        put(self.left, json.dumps({"peers": known}), "peers/registry.json")
+        monkeypatch.setattr(self.left, "send", self.arrives)
+
+    def arrives(self, url: str, body: bytes, token: str | None) -> bytes:
+        assert (url, token) == ("http://right/v1/replication/pull", "secret")
+        assert len(body) <= 8192
+        self.keys.append(json.loads(body)["idempotency_key"])
+        return json.dumps(self.right.call("bo", "replication_pull", **json.loads(body))).encode()
+
+    def push(self, **sent: Any) -> dict[str, Any]:
+        target = {"peer_id": "right", "source_peer": "bo", "target_token": "secret"}
+        return self.left.call("kim", "replication_push", **target | sent)
+
+
+def test_what_one_server_has_another_takes_over_and_so_what_it_took_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair = Pair(monkeypatch)
+    for number in range(12):
+        put(pair.left, f"{number % 10}" * 1500, f"projects/{number:02}.md")
+    put(pair.left, "hidden", "projects/.index.json")
+    put(pair.left, "{}", "memory/continuity/fallback/thread-launch.json")
+    done = pair.push(include_prefixes=["projects", "memory"])
+    assert (done["file_count"], done["by_prefix"]) == (12, {"projects": 12, "memory": 0})
+    assert (done["remote"]["changed_count"], done["dry_run"]) == (12, False)
+    assert len(pair.keys) == 3
+    assert pair.keys[0].startswith("push_")
+    assert text(pair.right, "projects/11.md") == "1" * 1500
+    remove = Change("projects/03.md", ChangeKind.REMOVE)
+    pair.left.store.documents.write([Write(tenant_id=TENANT, author="x", message="m", changes=[remove])])
+    put(pair.right, "theirs", "projects/04.md")
+    put(pair.left, "mine", "projects/04.md")
+    put(pair.left, "mine again", "projects/04.md")
+    remote = pair.push(include_prefixes=["projects"])["remote"]
+    assert (remote["deleted_count"], remote["changed_count"], remote["conflict_count"]) == (1, 1, 1)
+    assert text(pair.right, "projects/03.md") is None
+    assert text(pair.right, "projects/04.md") == "mine again"
+
+
+def test_without_a_target_a_push_says_what_it_would_send(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Pair(monkeypatch)
+    put(pair.left, "tea")
+    for sent in ({"peer_id": None}, {"dry_run": True}):
+        told = pair.push(**sent)
+        assert (told["dry_run"], told["file_count"], told["sample_paths"]) == (True, 1, [PLAN])
+    assert (pair.keys, text(pair.left, "peers/replication_state.json")) == ([], None)
+
+
+def test_a_push_goes_where_somebody_vouched_for_and_takes_what_may_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair = Pair(monkeypatch)
+    put(pair.left, "tea")
+    put(pair.left, "x" * 9000, "essays/long.md")
+    pair.left.grants["cy"] = RelayGrant(SYNC.rights, frozenset({"journal"}), EVERYWHERE)
+
+    def refused(by: str = "kim", **sent: Any) -> str:
+        with pytest.raises(LaminaError) as error:
+            pair.left.call(by, "replication_push", **sent)
+        return error.value.code
+
+    assert refused(peer_id="nobody") == "PEER_NOT_FOUND"
+    assert refused(peer_id="shut") == "UNTRUSTED_PEER"
+    assert refused(by="cy", base_url="http://elsewhere") == "PEER_ADDRESS_DENIED"
+    assert refused(by="cy", peer_id="right", include_prefixes=["projects"]) == "NAMESPACE_DENIED"
+    assert refused(include_prefixes=["config"]) == "INVALID_REPLICATION"
+    assert refused(include_prefixes=["peers/x"]) == "INVALID_REPLICATION"
+    assert refused(include_prefixes=["essays"]) == "PAYLOAD_TOO_LARGE"
+    assert refused(max_files=1) == "PAYLOAD_TOO_LARGE"
+    assert pair.keys == []

@@ -7,6 +7,7 @@ from typing import Any, Final
 from lamina.continuity.declaring import writes
 from lamina.coordination.replication import requests
 from lamina.coordination.replication.pulling import Pulling
+from lamina.coordination.replication.pushing import Pushing
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RelayRight
 
@@ -20,10 +21,19 @@ _PULLED: Final = (
 )  # fmt: skip
 
 
-def replication_operations(pulling: Pulling) -> list[Operation[Any]]:
-    """Take over the files of another server."""
+_PUSHED: Final = (
+    "FEATURE_OFF", "INVALID_REPLICATION", "INVALID_FILE_PATH", "INVALID_PEER", "STORED_REGISTRY_INVALID", "STORED_ARTIFACT_INVALID",
+    "PEER_NOT_FOUND", "UNTRUSTED_PEER", "PEER_ADDRESS_DENIED", "PEER_UNREACHABLE", "NAMESPACE_DENIED", "PAYLOAD_TOO_LARGE",
+    "DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE",
+)  # fmt: skip
+
+
+def replication_operations(pulling: Pulling, pushing: Pushing) -> list[Operation[Any]]:
+    """Take over the files of another server, and give it one's own."""
     right = RelayRight.REPLICATION_SYNC
     return [
         writes(right, "replication_pull", requests.Pull, requests.Pulled, pulling.pull,
                "Take over the files of another server.", bucket="replication_pull", fails=_PULLED),
+        writes(right, "replication_push", requests.Push, requests.Pushed, pushing.push,
+               "Give files to another server.", bucket="replication_push", fails=_PUSHED),
     ]  # fmt: skip
