@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from capsules import NOW, body
@@ -70,7 +69,7 @@ class Agents:
                     Checking(
                         self.store.documents,
                         RandomIds(),
-                        Sandbox(Path("/nowhere"), time.monotonic).run,
+                        Sandbox([], time.monotonic).run,
                         checks or {},
                     )
                 ),

@@ -295,7 +295,12 @@ def build_server(
         *patch_operations(kept.documents, ids),
         *merge_operations(),
         *check_operations(
-            Checking(kept.documents, ids, Sandbox(settings.data, time.monotonic).run, settings.check_commands)
+            Checking(
+                kept.documents,
+                ids,
+                Sandbox([settings.data, settings.backups], time.monotonic).run,
+                settings.check_commands,
+            )
         ),
         *replication_operations(
             Pulling(kept.documents, peers, kept.idempotency, offered=settings.relay_replication),

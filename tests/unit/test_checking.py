@@ -30,7 +30,9 @@ def run(folder: Path, code: str, wait_s: float = 20.0) -> CheckOutcome:
     (data / "relay.key").write_text("hidden")
     work = folder / "work"
     work.mkdir(exist_ok=True)
-    return Sandbox(data, time.monotonic, wait_s=wait_s).run([sys.executable, "-I", "-c", code], work)
+    return Sandbox([data, folder / "none"], time.monotonic, wait_s=wait_s).run(
+        [sys.executable, "-I", "-c", code], work
+    )
 
 
 def test_a_command_runs_without_the_servers_surroundings(

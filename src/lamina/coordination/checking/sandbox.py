@@ -1,7 +1,7 @@
 """A command in a process of its own: no shell, no input, bounds of time, memory and output, and apart as far as the machine can.
 
-What keeps it apart are namespaces of Linux, by ``unshare``: no network, no other processes, and an empty folder where the
-server has its data. Which of them a machine has is tried once. Where one is missing, the outcome names it.
+What keeps it apart are namespaces of Linux, by ``unshare``: no network, no other processes, and empty folders where the
+server has its data and its backups. Which of them a machine has is tried once. Where one is missing, the outcome names it.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class _Way:
 
 
 class Sandbox:
-    """Runs commands. ``data`` is hidden from them; ``seconds`` measures how long they take."""
+    """Runs commands. ``data`` are the server's folders, which are hidden from them; ``seconds`` measures how long they take."""
 
     def __init__(
-        self, data: Path, seconds: Callable[[], float], *, wait_s: float = limits.CHECK_WAIT_S
+        self, data: Sequence[Path], seconds: Callable[[], float], *, wait_s: float = limits.CHECK_WAIT_S
     ) -> None:
-        self._data = data.absolute()
+        self._data = [folder.absolute() for folder in data]
         self._seconds = seconds
         self._wait_s = wait_s
         self._found: _Way | None = None
@@ -129,7 +129,7 @@ class Sandbox:
 
     def _bounds(self, way: _Way) -> dict[str, object]:
         return {
-            "hidden": [str(self._data)] if "data" in way.apart and self._data.is_dir() else [],
+            "hidden": self._hidden() if "data" in way.apart else [],
             "limits": {
                 "RLIMIT_CPU": limits.CHECK_CPU_S,
                 "RLIMIT_AS": limits.CHECK_MEMORY_BYTES_MAX,
@@ -140,6 +140,9 @@ class Sandbox:
             },
         }
 
+    def _hidden(self) -> list[str]:
+        return [str(folder) for folder in self._data if folder.is_dir()]
+
     def _way(self) -> _Way:
         if self._found is None:
             tried = next((way for way in _WAYS if self._holds(way[0])), None)
@@ -149,8 +152,8 @@ class Sandbox:
     def _holds(self, options: Sequence[str]) -> bool:
         if not _unshare():
             return False
-        hides = "--mount" in options and self._data.is_dir()
-        bounds = json.dumps({"hidden": [str(self._data)] if hides else [], "limits": {}})
+        hidden = self._hidden() if "--mount" in options else []
+        bounds = json.dumps({"hidden": hidden, "limits": {}})
         command = [_unshare(), *options, "--", sys.executable, "-I", str(_LAUNCH), bounds, "true"]
         try:
             done = subprocess.run(  # noqa: S603 - no shell

@@ -115,21 +115,14 @@ class Pulling:
             document = standing.get(file.path)
             local = document.version if document is not None else self._last_version(tenant_id, file.path)
             self._land(request, call, landing, file, _Local(local, document, stored.state))
-        after = stored.state.model_copy(
-            update={
-                "documents": landing.agreed,
-                "last_pull_by_source": stored.state.last_pull_by_source
-                | {
-                    request.source_peer: {
-                        "at": rfc3339(call.now),
-                        "received_count": len(request.files),
-                        "changed_count": landing.changed,
-                        "deleted_count": landing.deleted,
-                        "conflict_count": landing.conflicts,
-                    }
-                },
-            }
-        )
+        noted = {
+            "at": rfc3339(call.now),
+            "received_count": len(request.files),
+            "changed_count": landing.changed,
+            "deleted_count": landing.deleted,
+            "conflict_count": landing.conflicts,
+        }
+        after = stored.state.pulled(request.source_peer, noted, landing.agreed)
         changes = [*landing.changes, state_change(stored, after)]
         pulled = Pulled(
             source_peer=request.source_peer,

@@ -29,7 +29,7 @@ from lamina.kernel.canonical import canonical
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import rfc3339
-from lamina.store.ports.documents import Document, Documents
+from lamina.store.ports.documents import Document, Documents, DocumentVersion
 from lamina.store.ports.peers import Peer, Peers
 
 __all__ = ["Pushing", "SendToPeer"]
@@ -61,6 +61,7 @@ class _Gathered:
     files: Sequence[_Sent]
     by_prefix: dict[str, int]
     left_out: bool
+    erased: frozenset[str]
 
 
 class Pushing:
@@ -91,7 +92,8 @@ class Pushing:
         bundles = list(self._bundles(gathered.files))
         source = request.source_peer or call.relay.peer_id
         shaped = [_bundle(request, source, files) for files in bundles]
-        digest = hashlib.sha256(canonical([base_url, *shaped])).hexdigest()
+        # Another for each push: the target decides anew, by what it has by then.
+        digest = hashlib.sha256(canonical([call.request_id, base_url, *shaped])).hexdigest()
         pushed = Pushed(
             dry_run=request.dry_run or not base_url,
             idempotency_key=request.idempotency_key or f"push_{digest[:24]}",
@@ -108,7 +110,7 @@ class Pushing:
             return Answer(pushed)
         url = manifest_url(base_url, request.target_path)
         remote = self._sent_all(url, shaped, pushed.idempotency_key, request.target_token)
-        kept = retried(lambda: self._kept(call, pushed, url, gathered.files, remote))
+        kept = retried(lambda: self._kept(call, pushed, url, gathered, remote))
         return Answer(kept)
 
     def _sent_all(
@@ -179,12 +181,12 @@ class Pushing:
                 size += sent.size
                 self._check_room(request, len(found), size)
             by_prefix[prefix] = len(found) - before
+        removed, erased = self._removed(call, state, request)
         if request.include_deleted:
-            folders = tuple(f"{each.rstrip('/')}/" for each in request.include_prefixes)
-            for sent in self._removed(call, state, folders):
-                found.setdefault(sent.path, sent)
+            found |= {each.path: each for each in removed}
         self._check_room(request, len(found), size)
-        return _Gathered([each for _, each in sorted(found.items())], by_prefix, left_out)
+        files = [each for _, each in sorted(found.items())]
+        return _Gathered(files, by_prefix, left_out, erased)
 
     def _below(self, tenant_id: str, folder: str) -> Iterator[Document]:
         page = self._documents.below(tenant_id, folder, limit=_PAGE, with_content=True)
@@ -194,26 +196,24 @@ class Pushing:
                 tenant_id, folder, after=page[-1].path, limit=_PAGE, with_content=True
             )
 
-    def _removed(self, call: Call, state: ReplicationState, folders: tuple[str, ...]) -> Iterator[_Sent]:
-        """What travelled once and was taken away since. What was erased has no history, and is not named."""
-        tenant_id = call.principal.tenant_id
+    def _removed(
+        self, call: Call, state: ReplicationState, request: Push
+    ) -> tuple[list[_Sent], frozenset[str]]:
+        """What travelled once and was taken away since. What was erased has no history, and is named to nobody."""
+        tenant_id, removed, erased = call.principal.tenant_id, list[_Sent](), set[str]()
+        folders = tuple(f"{each.rstrip('/')}/" for each in request.include_prefixes)
         paths = sorted(path for path in state.documents if path.startswith(folders) and travels(path))
         for start in range(0, len(paths), limits.DOCUMENTS_READ_MAX):
             part = paths[start : start + limits.DOCUMENTS_READ_MAX]
             standing = self._documents.read_many(tenant_id, part)
-            for path in part:
-                newest = [] if path in standing else self._documents.history(tenant_id, path, limit=1)
+            for path in sorted(set(part) - standing.keys()):
+                newest = self._documents.history(tenant_id, path, limit=1)
                 if newest:
                     call.relay.require(RelayRight.REPLICATION_SYNC, "read", path)
-                    clock = state.clock(path, newest[0].version)
-                    file = {
-                        "path": path,
-                        "deleted": True,
-                        "version": clock,
-                        "tombstone_at": rfc3339(newest[0].commit.committed_at),
-                    }
-                    agreed = AgreedDocument(version=clock, local=newest[0].version)
-                    yield _Sent(file, agreed, len(canonical(file)) + 1)
+                    removed.append(_taken_away(newest[0], state))
+                else:
+                    erased.add(path)
+        return removed, frozenset(erased)
 
     def _check_room(self, request: Push, count: int, size: int) -> None:
         bytes_max = limits.REPLICATION_BUNDLES_MAX * (self._bytes_max - _OVERHEAD_BYTES)
@@ -246,13 +246,14 @@ class Pushing:
             yield bundle
 
     def _kept(
-        self, call: Call, pushed: Pushed, url: str, files: Sequence[_Sent], remote: dict[str, int]
+        self, call: Call, pushed: Pushed, url: str, gathered: _Gathered, remote: dict[str, int]
     ) -> Pushed:
         """Note that the target agreed; nothing of the files where it had others of its own that it kept."""
         stored = stored_state(self._documents, call.principal.tenant_id)
-        known = dict(stored.state.documents)
+        before = stored.state.documents
+        known = {path: each for path, each in before.items() if path not in gathered.erased}
         if remote["conflict_count"] == 0:
-            known |= {each.path: each.agreed for each in files}
+            known |= {each.path: each.agreed for each in gathered.files}
         last = {
             "at": rfc3339(call.now),
             "target_url": url,
@@ -293,6 +294,17 @@ def _sent(document: Document, state: ReplicationState) -> _Sent | None:
     }
     agreed = AgreedDocument(version=clock, local=document.version)
     return _Sent(file, agreed, len(canonical(file)) + 1)
+
+
+def _taken_away(last: DocumentVersion, state: ReplicationState) -> _Sent:
+    clock = state.clock(last.path, last.version)
+    file = {
+        "path": last.path,
+        "deleted": True,
+        "version": clock,
+        "tombstone_at": rfc3339(last.commit.committed_at),
+    }
+    return _Sent(file, AgreedDocument(version=clock, local=last.version), len(canonical(file)) + 1)
 
 
 def _bundle(request: Push, source: str, files: Sequence[_Sent]) -> dict[str, Any]:  # Any: JSON

@@ -49,6 +49,18 @@ class ReplicationState(BaseModel):
         known = self.agreed(path, local)
         return local if known is None else known.version + local - known.local
 
+    def pulled(
+        self,
+        source: str,
+        noted: dict[str, Any],
+        agreed: dict[str, AgreedDocument],  # Any: JSON
+    ) -> ReplicationState:
+        """The state after a pull. Of more sources than a registry has the first goes."""
+        sources = {name: each for name, each in self.last_pull_by_source.items() if name != source}
+        while len(sources) >= limits.PEERS_MAX:
+            del sources[min(sources)]
+        return self.model_copy(update={"documents": agreed, "last_pull_by_source": sources | {source: noted}})
+
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
