@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from capsules import NOW, body
 from given import ManualClock
 from lamina.continuity.handlers.operations import continuity_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
+from lamina.coordination.checking.merging import merge_operations
+from lamina.coordination.checking.operations import check_operations
+from lamina.coordination.checking.running import Checking
+from lamina.coordination.checking.sandbox import Sandbox
 from lamina.coordination.patches.operations import patch_operations
+from lamina.coordination.replication.operations import replication_operations
+from lamina.coordination.replication.pulling import Pulling
+from lamina.coordination.replication.pushing import Pushing
 from lamina.coordination.tasks.operations import task_operations
-from lamina.errors import Forbidden
+from lamina.errors import Forbidden, Unavailable
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Call, Operation, Principal
 from lamina.kernel.relay import Mode, RelayGrant, RelayRight, may
 from lamina.kernel.time import rfc3339
 from lamina.store.memory import MemoryStore
+from lamina.store.peers import DocumentPeers
+from lamina.store.ports.peers import PeerRegistry
 from shelves import EVERYWHERE, OWNER, TENANT, Everything
 
 WRITER = RelayGrant(frozenset({RelayRight.READ_FILES, RelayRight.WRITE_PROJECTS}), EVERYWHERE, EVERYWHERE)
@@ -40,7 +52,7 @@ class Peer:
 class Agents:
     """``kim`` owns the server, ``bo``, ``cy`` and ``dee`` are peers, ``eve`` is an untrusted one, and nobody knows others."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, replicates: bool = True, checks: Mapping[str, Sequence[str]] | None = None) -> None:
         self.clock = ManualClock(NOW)
         self.store = MemoryStore(clock=self.clock)
         self.levels = dict.fromkeys(("kim", "bo", "cy", "dee"), "trusted") | {"eve": "untrusted"}
@@ -52,9 +64,36 @@ class Agents:
                 *artifact_operations(parts),
                 *task_operations(self.store.documents),
                 *patch_operations(self.store.documents, RandomIds()),
+                *merge_operations(),
+                *check_operations(
+                    Checking(
+                        self.store.documents,
+                        RandomIds(),
+                        Sandbox([], time.monotonic).run,
+                        checks or {},
+                    )
+                ),
+                *replication_operations(
+                    Pulling(self.store.documents, self, self.store.idempotency, offered=replicates),
+                    Pushing(
+                        self.store.documents,
+                        self,
+                        lambda url, body, token, _seconds: self.send(url, body, token),
+                        offered=replicates,
+                        bytes_max=8192,
+                        seconds=lambda: 0.0,
+                    ),
+                ),
                 *continuity_operations(self.store.documents, uses=self),
             )
         }
+
+    def send(self, url: str, body: bytes, token: str | None) -> bytes:
+        """What another server answers: there is none unless a test has one."""
+        raise Unavailable("PEER_UNREACHABLE", f"{url} {len(body)} {token is None}")
+
+    def registry(self, tenant_id: str) -> PeerRegistry:
+        return DocumentPeers(self.store.documents).registry(tenant_id)
 
     def trust_of(self, tenant_id: str, peer_id: str) -> str | None:
         assert tenant_id == TENANT
@@ -74,6 +113,7 @@ class Agents:
             now=self.clock.now(),
             permits=Everything(),
             relay=relay,
+            body=json.dumps(sent).encode(),
         )
         answer = operation.handler(operation.request.model_validate(sent), call)
         assert isinstance(answer.result, operation.result)

@@ -39,6 +39,10 @@ from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
+from lamina.coordination.checking.merging import merge_operations
+from lamina.coordination.checking.operations import check_operations
+from lamina.coordination.checking.running import Checking
+from lamina.coordination.checking.sandbox import Sandbox
 from lamina.coordination.governance import governance_operations
 from lamina.coordination.messages.operations import MessageParts, message_operations
 from lamina.coordination.messages.owned import with_messages
@@ -48,6 +52,9 @@ from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.replication.operations import replication_operations
+from lamina.coordination.replication.pulling import Pulling
+from lamina.coordination.replication.pushing import Pushing
 from lamina.coordination.tasks.operations import task_operations
 from lamina.forget.erasure_operations import erasure_operations
 from lamina.forget.executing import Executing
@@ -98,7 +105,7 @@ from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
 from lamina.recall.room import RecallRoom
 from lamina.remote.documents import fetch_document
-from lamina.remote.peers import fetch_from_peer
+from lamina.remote.peers import fetch_from_peer, send_to_peer
 from lamina.session.asking import Asking
 from lamina.session.associations import Associator
 from lamina.session.brief import Briefing
@@ -306,6 +313,19 @@ def build_server(
         *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
         *task_operations(kept.documents),
         *patch_operations(kept.documents, ids),
+        *merge_operations(),
+        *check_operations(
+            Checking(
+                kept.documents,
+                ids,
+                Sandbox([settings.data, settings.backups], time.monotonic).run,
+                settings.check_commands,
+            )
+        ),
+        *replication_operations(
+            Pulling(kept.documents, peers, kept.idempotency, offered=settings.relay_replication),
+            _pushing(settings, kept.documents, peers),
+        ),
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
         *message_operations(
@@ -407,6 +427,21 @@ def _registry(settings: Settings, documents: Documents, peers: Peers) -> Registe
         timeout_s=limits.MANIFEST_WAIT_S,
     )
     return Registering(documents, peers, fetch)
+
+
+def _pushing(settings: Settings, documents: Documents, peers: Peers) -> Pushing:
+    def send(url: str, body: bytes, token: str | None, timeout_s: float) -> bytes:
+        most = limits.REPLICATION_ANSWER_BYTES_MAX
+        return send_to_peer(url, body, token, settings.peer_hosts, bytes_max=most, timeout_s=timeout_s)
+
+    return Pushing(
+        documents,
+        peers,
+        send,
+        offered=settings.relay_replication,
+        bytes_max=settings.relay_payload_bytes_max,
+        seconds=time.monotonic,
+    )
 
 
 def _sources() -> Sources:

@@ -6,6 +6,7 @@ import difflib
 import ipaddress
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -17,6 +18,7 @@ from lamina.kernel.hosts import PeerHosts
 from lamina.kernel.scopes import LOCAL_ACTOR
 
 __all__ = [
+    "CHECK_PROFILES",
     "DOORS",
     "PRESETS",
     "TOMBSTONES",
@@ -43,6 +45,7 @@ TOMBSTONES = "tombstones.jsonl"
 """The name, in the folder of backups, of the list of what was erased."""
 
 DOORS = ("mem0",)
+CHECK_PROFILES = ("lint", "test", "build")
 PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 
@@ -140,9 +143,15 @@ class Settings:
     )
     relay_peer_hosts: str = _setting(
         "",
-        "whose manifests are fetched: loopback, host names, addresses and networks, with commas between; where nothing is said "
+        "whose manifests are fetched, and who is pushed to: loopback, host names, addresses and networks, with commas between; where nothing is said "
         "loopback, and nobody's in cloud_shared_saas",
     )
+    relay_checks: str = _setting(
+        "",
+        "the commands that checks may run, as PROFILE=COMMAND with semicolons between; the profiles are "
+        + ", ".join(CHECK_PROFILES),
+    )
+    relay_replication: bool = _setting(False, "whether documents are taken over from and given to peers")
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
     schedule_due_limit: int = _setting(
         10, "due reminders in an orientation, 1 to 100", names=("COGNIRELAY_SCHEDULE_DUE_LIMIT",)
@@ -238,6 +247,11 @@ class Settings:
         return PeerHosts.parse(self.relay_peer_hosts or ("" if shared else "loopback"))
 
     @property
+    def check_commands(self) -> Mapping[str, tuple[str, ...]]:
+        """The commands that checks may run, by profile, as their arguments; none where checks are off."""
+        return _commands(self.relay_checks)
+
+    @property
     def tombstone_list(self) -> Path:
         """The list of what was erased."""
         return self.tombstones or self.backups / TOMBSTONES
@@ -290,6 +304,18 @@ class Settings:
             "relay_peer_hosts",
             self.relay_peer_hosts,
             "such as loopback,relay.example.com,10.0.0.0/8, with commas between",
+        )
+        _require(
+            _are_commands(self.relay_checks),
+            "relay_checks",
+            self.relay_checks,
+            "such as test=python3 -m unittest discover -s projects; lint=python3 -m compileall -q .",
+        )
+        _require(
+            not self.relay_checks or self.preset != "cloud_shared_saas",
+            "relay_checks",
+            self.relay_checks,
+            "nothing in cloud_shared_saas, since a check runs what a tenant wrote",
         )
         levels = ("debug", "info", "warning", "error")
         _require(self.log_level in levels, "log_level", self.log_level, ", ".join(levels))
@@ -349,6 +375,26 @@ def _is_network(text: str) -> bool:
 def _are_hosts(text: str) -> bool:
     try:
         PeerHosts.parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _commands(text: str) -> dict[str, tuple[str, ...]]:
+    """Commands by their profiles; raises ``ValueError``."""
+    commands: dict[str, tuple[str, ...]] = {}
+    for part in filter(str.strip, text.split(";")):
+        profile, _, command = part.strip().partition("=")
+        arguments = tuple(shlex.split(command))
+        if profile not in CHECK_PROFILES or profile in commands or not arguments:
+            raise ValueError(f"{part!r} is no command of a profile")
+        commands[profile] = arguments
+    return commands
+
+
+def _are_commands(text: str) -> bool:
+    try:
+        _commands(text)
     except ValueError:
         return False
     return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import hashlib
 import json
 import os
 import random
@@ -40,6 +41,7 @@ ODD_VALUES: tuple[Any, ...] = (
     None, True, False, 0, -1, 1.5, 2**53, 2**70, 1e308, "", " ", "x" * 300, "\0", "\u202e", "𝕏" * 130, [], [[]], {}, {"a": {"b": []}},
     ["x"] * 9, [None], "\udc80", "../../x", "nobody", "bo", "eve", {"$ref": "#"}, [{"source_kind": "handoff"}] * 3,
 )  # fmt: skip
+TEA = hashlib.sha256(b"tea").hexdigest()
 FIELDS = (
     "constructor",
     "__class__",
@@ -52,7 +54,7 @@ FIELDS = (
 )
 PLACES = re.compile(
     r"memory/(continuity/(fallback/)?thread-launch|coordination/(handoffs/handoff|shared/shared|reconciliations/recon)_[0-9a-f]{32})\.json"
-    r"|peers/registry\.json|tasks/(open|done)/[^/]+\.json|patches/(proposals|applied)/[^/]+\.json|projects/a\.md"
+    r"|peers/registry\.json|tasks/(open|done)/[^/]+\.json|patches/(proposals|applied)/[^/]+\.json|projects/[ab]\.md|peers/replication_state\.json"
 )
 LEAKS = re.compile(r"Traceback|File \"|\.py\b|site-packages|apsw|sqlite|\"INTERNAL\"", re.IGNORECASE)
 """Over MCP a fault of ours has status 200, and our code."""
@@ -64,7 +66,13 @@ class Target(Neighbours):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         store = SqliteStore(folder, clock=ManualClock(), durable=False)
-        super().__init__("dev_local", store, relay_token_rate_per_min=10**9, relay_ip_rate_per_min=10**9)
+        super().__init__(
+            "dev_local",
+            store,
+            relay_token_rate_per_min=10**9,
+            relay_ip_rate_per_min=10**9,
+            relay_replication=True,
+        )
         self.documents = self.store.documents
         self.know(bo="trusted", cy="trusted", eve="untrusted")
         tokens = self.store.relay_tokens
@@ -144,6 +152,12 @@ class Target(Neighbours):
                 "target_path": "projects/a.md", "base_ref": "HEAD", "format": "unified_diff", "reason": "r", "thread_id": "th",
                 "diff": "--- a/projects/a.md\n+++ b/projects/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n"}) for kind in ("docs", "code")),
             ("POST", "/v1/docs/patch/apply", "", {"patch_id": "p-1", "commit_message": "m"}),
+            ("POST", "/v1/code/merge", "", {"source_ref": "main", "target_ref": "HEAD", "required_checks": ["test"]}),
+            ("POST", "/v1/replication/pull", "", {
+                "source_peer": "bo", "mode": "upsert", "conflict_policy": "last_write_wins", "idempotency_key": "k",
+                "files": [{"path": "projects/b.md", "content": "tea", "sha256": TEA, "version": 2, "deleted": False}]}),
+            ("POST", "/v1/replication/push", "", {
+                "include_prefixes": ["projects"], "max_files": 9, "dry_run": True, "base_url": "http://localhost:1", "target_token": "t"}),
             ("GET", f"{root}/reconciliation/{{reconciliation_id}}", recon_id, {}),
             ("GET", f"{root}/reconciliations/query", "", page | {"owner_peer": "bo", "status": "open", "thread_id": "th"}),
             ("POST", f"{root}/reconciliation/{{reconciliation_id}}/resolve", recon_id, {

@@ -292,6 +292,10 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/docs/patch/propose": ({"body": PATCH}, NOT, 200),
     "POST /v1/code/patch/propose": ({"body": PATCH | {"patch_id": "p-2"}}, NOT, 200),
     "POST /v1/docs/patch/apply": ({"body": {"patch_id": "p-1"}}, NOT, 200),
+    "POST /v1/code/checks/run": ({"body": {}}, NOT, "FEATURE_OFF"),
+    "POST /v1/code/merge": ({"body": {"source_ref": "main"}}, NOT, "REPOSITORY_IS_PROJECTION"),
+    "POST /v1/replication/push": ({"body": {"dry_run": True}}, NOT, "FEATURE_OFF"),
+    "POST /v1/replication/pull": ({"body": {"source_peer": "bo", "files": []}}, NOT, "FEATURE_OFF"),
     "POST /v1/continuity/compare": (
         {"body": {**SUBJECT, "candidate_capsule": CAPSULE["capsule"], "signals": SIGNALS}},
         NOT,

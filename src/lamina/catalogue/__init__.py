@@ -20,6 +20,7 @@ from lamina.catalogue import (
     peers,
     receipts,
     relay,
+    replication,
     session,
 )
 from lamina.catalogue.entries import ErrorCode
@@ -37,5 +38,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **peers.CODES,
     **coordination.CODES,
     **messages.CODES,
+    **replication.CODES,
     **session.CODES,
 }

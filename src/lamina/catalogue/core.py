@@ -435,7 +435,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "TOO_MUCH_AT_ONCE": ErrorCode(
         "Busy",
         SERVER,
-        "This caller's requests hold as many bytes, this address as many connections, or this tenant as many recalls that wait, as one may. "
+        "This caller's requests hold as many bytes, this address as many connections, or this tenant as many recalls that wait, as one may; or a check is running already. "
         "`Retry-After` says when to come again; send one large request after another.",
     ),
     "UNKNOWN_SETTING": ErrorCode(

@@ -49,7 +49,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "PEER_UNREACHABLE": ErrorCode(
         "Unavailable",
         SERVER,
-        "The peer's server could not be asked for its manifest, or what it answered is none. The message says which. Redirects are not followed.",
+        "The peer's server could not be asked, or what it answered is no manifest, or no count of the files that were pushed. The message says which. Redirects are not followed.",
         status=502,
         hint="try again later, or register where it is now",
     ),

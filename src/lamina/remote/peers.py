@@ -1,4 +1,4 @@
-"""A document of a peer's server, which is asked only where an operator allows it.
+"""A document of a peer's server, and what is sent there: only where an operator allows it.
 
 Its name is looked up once, and what is connected to is an address that was judged: a name that leads elsewhere a moment later
 changes nothing. Redirects are not followed. Size and time have bounds, and no proxy of the environment is asked.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import ipaddress
 import socket
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,7 +22,7 @@ from lamina.errors import Forbidden, Unavailable
 from lamina.kernel.hosts import Address, PeerHosts
 from lamina.models.deadline import NETWORK_ERRORS, DeadlineTransport
 
-__all__ = ["Lookup", "fetch_from_peer", "looked_up"]
+__all__ = ["Lookup", "fetch_from_peer", "looked_up", "send_to_peer"]
 
 Lookup = Callable[[str, int], Sequence[str]]
 """The addresses that a name leads to, for a port; raises ``OSError``."""
@@ -39,23 +41,60 @@ def fetch_from_peer(
 
     Raises ``Forbidden`` (PEER_ADDRESS_DENIED) where the host may not be asked, ``Unavailable`` (PEER_UNREACHABLE).
     """
+    return _answered("GET", url, hosts, _Bounds(bytes_max, timeout_s), lookup)
+
+
+def send_to_peer(
+    url: str,
+    body: bytes,
+    token: str | None,
+    hosts: PeerHosts,
+    *,
+    bytes_max: int,
+    timeout_s: float,
+    lookup: Lookup = looked_up,
+) -> bytes:
+    """The answer to a JSON body that is posted to a URL, with a bearer token where there is one. Raises as ``fetch_from_peer`` does."""
+    headers = {"Content-Type": "application/json"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    return _answered("POST", url, hosts, _Bounds(bytes_max, timeout_s), lookup, headers, body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    bytes_max: int
+    timeout_s: float
+
+
+def _answered(
+    verb: str,
+    url: str,
+    hosts: PeerHosts,
+    bounds: _Bounds,
+    lookup: Lookup,
+    more: Mapping[str, str] = MappingProxyType({}),
+    body: bytes | None = None,
+) -> bytes:
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     address = _address(host, port, hosts, lookup)
     shown = f"[{address}]" if address.version == 6 else str(address)
     target = httpx.URL(url).copy_with(host=str(address), port=port)
-    headers = {"Host": parts.netloc, "Accept": "application/json", "Accept-Encoding": "identity"}
+    headers = {"Host": parts.netloc, "Accept": "application/json", "Accept-Encoding": "identity", **more}
     transport = DeadlineTransport(_trusted())
     try:
         with (
             httpx.Client(
-                transport=transport, follow_redirects=False, trust_env=False, timeout=timeout_s
+                transport=transport, follow_redirects=False, trust_env=False, timeout=bounds.timeout_s
             ) as client,
-            transport.within(timeout_s),
+            transport.within(bounds.timeout_s),
         ):
             extensions = {"sni_hostname": host}
-            with client.stream("GET", target, headers=headers, extensions=extensions) as response:
-                return _body(response, bytes_max)
+            with client.stream(
+                verb, target, headers=headers, content=body, extensions=extensions
+            ) as response:
+                return _body(response, bounds.bytes_max)
     except (*NETWORK_ERRORS, httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise _unreachable(f"{shown} port {port}: {type(error).__name__}") from error
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from starlette.requests import Request as HttpRequest
 
 from lamina.http.errors import ErrorStyle, detail_response
+from lamina.http.relay.peers import peer_asking
 from lamina.http.routes import Route
 from lamina.kernel.operations import Operation
 
@@ -36,7 +37,13 @@ _ROWS: Final = (
     ("POST", "/v1/docs/patch/propose", "docs_patch_propose"),
     ("POST", "/v1/docs/patch/apply", "patch_apply"),
     ("POST", "/v1/code/patch/propose", "code_patch_propose"),
+    ("POST", "/v1/code/checks/run", "code_checks_run"),
+    ("POST", "/v1/code/merge", "code_merge"),
+    ("POST", "/v1/replication/pull", "replication_pull"),
 )
+
+
+_PUSH: Final = ("POST", "/v1/replication/push", "replication_push")
 
 
 @dataclass(frozen=True)
@@ -51,4 +58,6 @@ class _ArtifactRoute(Route):
 
 def coordination_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
     """A row for every path; errors have the ``detail`` bodies of the contract."""
-    return [_ArtifactRoute(verb, path, by_name[name]) for verb, path, name in _ROWS]
+    rows: list[Route] = [_ArtifactRoute(verb, path, by_name[name]) for verb, path, name in _ROWS]
+    verb, path, name = _PUSH
+    return [*rows, Route(verb, path, by_name[name], errors=peer_asking)]

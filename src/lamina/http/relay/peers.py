@@ -12,7 +12,7 @@ from lamina.http.errors import DetailBody, ErrorStyle, Shown, detail_response, d
 from lamina.http.routes import Route
 from lamina.kernel.operations import Operation
 
-__all__ = ["peer_rows"]
+__all__ = ["peer_asking", "peer_rows"]
 
 _UNREACHABLE: Final = "PEER_UNREACHABLE"
 _BAD_GATEWAY: Final = 502
@@ -39,7 +39,7 @@ def _shown(code: str) -> Collection[Shown]:
     return [Shown(_BAD_GATEWAY, DetailBody)] if code == _UNREACHABLE else shown_in_detail(code)
 
 
-_asking: Final = ErrorStyle(_refused, _shown)
+peer_asking: Final = ErrorStyle(_refused, _shown)
 """Relay style, and 502 where it is the peer's server that failed."""
 
 
@@ -48,5 +48,5 @@ def peer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
     rows = [Route(verb, path, by_name[name], errors=detail_response) for verb, path, name in _ROWS]
     return [
         *rows,
-        Route("GET", "/v1/peers/{peer_id}/manifest", by_name["peer_manifest_fetch"], errors=_asking),
+        Route("GET", "/v1/peers/{peer_id}/manifest", by_name["peer_manifest_fetch"], errors=peer_asking),
     ]

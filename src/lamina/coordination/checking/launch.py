@@ -1,0 +1,40 @@
+"""Begins a check: sets its bounds and takes away what is not its business, then becomes the command.
+
+Run by path and by itself (``python -I launch.py BOUNDS COMMAND…``): the standard library is all it needs, and what it does
+happens in the new process, where no thread of the server's is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import sys
+from collections.abc import Sequence
+
+__all__ = ["hidden", "launched"]
+
+
+def launched(arguments: Sequence[str]) -> None:
+    """Become the command under bounds: seconds of processor, bytes of memory and of a file, counts, and folders to hide."""
+    bounds = json.loads(arguments[0])
+    for folder in bounds["hidden"]:
+        hidden(folder)
+    for name, most in bounds["limits"].items():
+        resource.setrlimit(getattr(resource, name), (most, most))
+    try:
+        os.execvp(arguments[1], list(arguments[1:]))  # noqa: S606 - the operator's own command, without a shell
+    except OSError as error:
+        sys.exit(f"{arguments[1]}: {error.strerror}")
+
+
+def hidden(folder: str) -> None:
+    """An empty folder in the place of one, for this process and those that it begins. Raises ``OSError``."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=4k"):
+        raise OSError(ctypes.get_errno(), "the folder cannot be hidden")
+
+
+if __name__ == "__main__":
+    launched(sys.argv[1:])

@@ -1,0 +1,133 @@
+"""Checks: an operator's command over a throw-away copy of the files, bounded, and apart as far as the machine can."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lamina import limits
+from lamina.coordination.checking.sandbox import CheckOutcome, Sandbox
+from lamina.errors import Invalid, LaminaError
+from lamina.kernel.relay import RelayGrant, RelayRight
+from lamina.settings import Settings
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from shelves import EVERYWHERE, TENANT
+from tables import every_row
+from together import Agents
+
+LOOK = "import pathlib; print(sorted(map(str, pathlib.Path('.').rglob('*.*'))), open('projects/a.py').read())"
+
+
+def run(folder: Path, code: str, wait_s: float = 20.0) -> CheckOutcome:
+    data = folder / "data"
+    data.mkdir(exist_ok=True)
+    (data / "relay.key").write_text("hidden")
+    work = folder / "work"
+    work.mkdir(exist_ok=True)
+    return Sandbox([data, folder / "none"], time.monotonic, wait_s=wait_s).run(
+        [sys.executable, "-I", "-c", code], work
+    )
+
+
+def test_a_command_runs_without_the_servers_surroundings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAMINA_TOKEN", "secret")
+    code = "import os, sys; print(sorted(os.environ), os.listdir('.'), sys.stdin.read()); print('x' * 13000, file=sys.stderr); sys.exit(3)"
+    outcome = run(tmp_path, code)
+    assert outcome.return_code == 3, outcome
+    assert "PATH" in outcome.stdout
+    assert "LAMINA" not in outcome.stdout
+    assert len(outcome.stderr) == limits.CHECK_OUTPUT_SHOWN_MAX
+    assert (outcome.timed_out, outcome.said_too_much) == (False, False)
+
+
+def test_what_the_machine_keeps_apart_is_apart_and_the_rest_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = (
+            "import pathlib, socket, sys\n"
+            f"here = pathlib.Path({str(tmp_path / 'data' / 'relay.key')!r})\n"
+            "data = here.exists()\n"
+            f"reached = socket.socket().connect_ex(('127.0.0.1', {server.getsockname()[1]})) == 0\n"
+            "print(reached, data)"
+        )
+        outcome = run(tmp_path, code)
+    seen = ("network" in outcome.not_apart, "data" in outcome.not_apart)
+    assert outcome.stdout.split() == [str(each) for each in seen], outcome
+
+
+def test_a_command_and_what_it_began_end_with_their_time(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys; subprocess.run([sys.executable, '-I', '-c', 'import time; time.sleep(600)'])"
+    )
+    outcome = run(tmp_path, code, wait_s=0.5)
+    assert (outcome.timed_out, outcome.return_code < 0) == (True, True)
+    assert outcome.seconds < 10
+
+
+def test_a_command_that_says_too_much_or_takes_too_much_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = run(tmp_path, "bytearray(2 ** 31)")
+    assert taken.return_code == 1
+    assert "MemoryError" in taken.stderr
+    monkeypatch.setattr(limits, "CHECK_OUTPUT_BYTES_MAX", 1000)
+    assert run(tmp_path, "while True: print('tea')").said_too_much
+
+
+def put(agents: Agents, path: str, text: str) -> None:
+    change = Change(path, ChangeKind.PUT, text.encode())
+    agents.store.documents.write([Write(tenant_id=TENANT, author="x", message="m", changes=[change])])
+
+
+def check(agents: Agents, **sent: Any) -> dict[str, Any]:
+    return agents.call("bo", "code_checks_run", **sent)
+
+
+def test_a_check_sees_the_files_of_a_commit_that_its_caller_may_read() -> None:
+    agents = Agents(checks={"test": [sys.executable, "-I", "-c", LOOK], "lint": ["no-such-command"]})
+    rights = frozenset({RelayRight.WRITE_PROJECTS})
+    agents.grants["bo"] = RelayGrant(rights, frozenset({"projects", "config"}), EVERYWHERE)
+    put(agents, "projects/a.py", "one")
+    before = agents.store.documents.head(TENANT)
+    assert before is not None
+    put(agents, "projects/a.py", "two")
+    put(agents, "essays/own.md", "closed to bo")
+    put(agents, "config/governance_policy.json", "{}")
+    done = check(agents, ref=before.sha)
+    assert done["run"]["stdout"] == "['projects/a.py'] one\n", done
+    assert (done["run"]["status"], done["run"]["ref_resolved"]) == ("passed", before.sha)
+    stored = agents.store.documents.read(TENANT, done["path"])
+    assert stored is not None
+    assert json.loads(stored.content) == done["run"]
+    assert agents.store.documents.told_by(TENANT, done["path"]) is not None
+    assert check(agents)["run"]["stdout"] == "['projects/a.py'] two\n"
+    failed = check(agents, profile="lint")["run"]
+    assert (failed["status"], failed["return_code"] != 0) == ("failed", True)
+    for sent, code in (({"profile": "build"}, "FEATURE_OFF"), ({"ref": "main"}, "INVALID_COORDINATION")):
+        with pytest.raises(LaminaError) as refused:
+            check(agents, **sent)
+        assert refused.value.code == code
+
+
+@every_row("text", ["make", "deploy=x", "test=", "test=a;test=b", "lint='a"])
+def test_what_is_no_command_of_a_profile_is_no_setting(text: str) -> None:
+    with pytest.raises(Invalid, match="LAMINA_RELAY_CHECKS"):
+        Settings(relay_checks=text)
+
+
+def test_commands_are_split_as_a_shell_would_and_strangers_run_none() -> None:
+    text = "test=python3 -m unittest 'a b' ; lint=ruff check"
+    assert Settings(relay_checks=text).check_commands == {
+        "test": ("python3", "-m", "unittest", "a b"),
+        "lint": ("ruff", "check"),
+    }
+    assert Settings().check_commands == {}
+    with pytest.raises(Invalid, match="cloud_shared_saas"):
+        Settings(relay_checks=text, preset="cloud_shared_saas")
