@@ -40,6 +40,7 @@ from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.governance import governance_operations
 from lamina.coordination.messages.operations import MessageParts, message_operations
+from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.peers.operations import peer_operations
@@ -238,7 +239,8 @@ def build_server(
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
-    previewing = Previewing(kept, ids, tiers.erasure_rules, documents_about(kept.traces))
+    about = with_messages(documents_about(kept.traces), kept.messages)
+    previewing = Previewing(kept, ids, tiers.erasure_rules, about)
     executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
 from lamina.forget.runner import Eraser
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
@@ -48,7 +49,8 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
 
 def build_eraser(store: Store, failures: Failures | None = None) -> Eraser:
     """What carries out the erasures of a store."""
-    return Eraser(store, SystemClock(), _owner(), about=documents_about(store.traces), failures=failures)
+    about = with_messages(documents_about(store.traces), store.messages)
+    return Eraser(store, SystemClock(), _owner(), about=about, failures=failures)
 
 
 def build_inquirer(

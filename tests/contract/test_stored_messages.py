@@ -209,6 +209,15 @@ def test_what_stood_in_erased_documents_is_gone_and_its_number_is_not_given_agai
     assert new.id == "msg_c"
 
 
+def test_what_names_a_peer_is_found_with_what_was_answered(store: Store) -> None:
+    post(store, Posting(message("a"), waiting()), Posting(message("b", sender="dee", recipient="fay")))
+    post(store, answer("a", "one", waiting(version=2)))
+    whole = ["a/a/one", "messages/inbox/cy/a.json"]
+    assert store.messages.paths_naming(TENANT, ["bo"]) == store.messages.paths_naming(TENANT, ["cy"]) == whole
+    assert store.messages.paths_naming(TENANT, ["fay", "kim"]) == ["messages/inbox/cy/b.json"]
+    assert store.messages.paths_naming("other", ["bo"]) == []
+
+
 def test_what_comes_back_lands_once_and_in_order(store: Store) -> None:
     posts: list[Post] = [
         Posting(message("a"), waiting()),

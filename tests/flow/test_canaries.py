@@ -213,6 +213,28 @@ class Aviary:
             "due_at": "2026-05-14T12:00:00Z",
         }
         self._post("/v1/schedule/items", {**item, "metadata": {"of": word("metadata")}})
+        self._messages()
+
+    def _messages(self) -> None:
+        """What Alice sends, what Bob sends her, what each answers, and what a relay says that she sent."""
+        word = self.canaries
+        promised = {"requires_ack": True}
+        sent = {"thread_id": word("a thread"), "subject": word("a subject"), "body_md": word("a message")}
+        mine = {"sender": "user:alice", "recipient": "user:bob", "attachments": [word("an attachment")]}
+        key = {"idempotency_key": word("a message's key")}
+        made = self._post("/v1/messages/send", sent | mine | key | {"delivery": promised})
+        message_id = made["message"]["id"]
+        answer = {"message_id": message_id, "status": "rejected", "reason": word("an answer to Alice")}
+        self._post("/v1/messages/ack", answer | {"ack_id": word("an answer's id")}, BOB)
+        self._post("/v1/replay/messages", {"message_id": message_id, "reason": word("a reason to send anew")})
+        sent = {"thread_id": "t", "subject": "Hi", "body_md": word("a message to Alice")}
+        theirs = {"sender": "user:bob", "recipient": "user:alice", "delivery": promised}
+        made = self._post("/v1/messages/send", sent | theirs, BOB)
+        answer = {"message_id": made["message"]["id"], "status": "accepted", "reason": word("Alice's answer")}
+        self._post("/v1/messages/ack", answer)
+        claimed = {"sender": "user:alice", "target_recipient": "user:bob", "thread_id": "t", "subject": ""}
+        more = {"body_md": word("a forwarded message"), "envelope": {"by": word("a relay's envelope")}}
+        self._post("/v1/relay/forward", claimed | more, BOB)
 
     def _mem0_and_mcp(self, number: int) -> None:
         word = self.canaries
@@ -242,6 +264,9 @@ class Aviary:
             "file": ("GET", f"/v1/read?path={_NOTE}", None),
             "search": ("POST", "/v1/search", {"query": "memory notes"}),
             "reminders": ("GET", "/v1/schedule/items", None),
+            "inbox": ("GET", "/v1/messages/inbox?recipient=user:alice", None),
+            "thread": ("GET", "/v1/messages/thread?thread_id=t", None),
+            "pending": ("GET", "/v1/messages/pending?include_terminal=true", None),
             "mem0": ("POST", "/v3/memories/", {"filters": {"user_id": "alice"}}),
         }
         found = {}
@@ -273,6 +298,7 @@ class Aviary:
         store = self.world.store
         paths = [each.path for each in store.traces.paths(TENANT)]
         about = [p for n in range(COUNT) for p in paths_about(Subject("user", f"alice-{n}"), paths)]
+        about += store.messages.paths_naming(TENANT, ["user:alice"])
         owned = store.traces.owned(TENANT, ["user:alice"], about)
         assert not owned.shared_paths
         events = list(store.log.walk(TENANT, 0, 1_000_000))
@@ -317,6 +343,7 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
             "idempotency",
         ),
         *("pack", "document", "document_version", "document_commit", "document_event", "schedule_item"),
+        *("message", "message_ack"),
     }, "each place is to be cleared of something"
     named = {
         name: place for name, place in canaries.sung.items() if place in ("a name", "a sister", "a place")

@@ -53,6 +53,9 @@ SPEAKER = {**PERSON, "personaId": "kim", "sessionId": "s-1"}
 TURN = {"role": "user", "text": "hello there", "timestamp": "2026-05-13T11:00:00Z"}
 PERSONAL_SCOPE = Scope("org:acme/user:alice")
 REMINDER = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z", "schedule_id": "sched_a"}
+WORDS = {"thread_id": "t", "subject": "Plan", "body_md": "Shall we?"}
+LETTER = {**WORDS, "sender": "user:alice", "recipient": "user:bob"}
+ENVELOPE = {"payload": {}, "key_id": "k", "nonce": "n", "signature": "0" * 64}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
 # caller, ``own`` ones every caller; ``shut`` ones stay so until a deployment sets their token; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
@@ -201,6 +204,22 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         200,
     ),
     "POST /v1/security/tokens/revoke": ({"body": {"token_id": "t2"}}, "MISSING_SCOPE", 200),
+    "POST /v1/messages/send": ({"body": LETTER}, NOT, 200),
+    "POST /v1/messages/ack": (
+        {"body": {"message_id": "never", "status": "accepted"}},
+        NOT,
+        "MESSAGE_NOT_FOUND",
+    ),
+    "POST /v1/replay/messages": ({"body": {"message_id": "never"}}, NOT, "MESSAGE_NOT_FOUND"),
+    "GET /v1/messages/inbox": ({"query": {"recipient": "user:alice"}}, NOT, 200),
+    "GET /v1/messages/thread": ({"query": {"thread_id": "t"}}, NOT, 200),
+    "GET /v1/messages/pending": ({}, NOT, 200),
+    "POST /v1/messages/verify": ({"body": ENVELOPE}, NOT, "KEY_NOT_FOUND"),
+    "POST /v1/relay/forward": (
+        {"body": {**WORDS, "sender": "zed", "target_recipient": "user:alice"}},
+        NOT,
+        200,
+    ),
     "POST /v1/security/keys/rotate": ({"body": {}}, "MISSING_SCOPE", 200),
     "POST /v1/context/retrieve": ({"body": {"task": " "}}, NOT, 200),
     "POST /v1/context/snapshot": ({"body": {"task": " "}}, NOT, 200),

@@ -81,6 +81,13 @@ class MemoryMessages:
         with self._memory.change() as tables:
             return _use(tables, tenant_id, nonce)
 
+    def paths_naming(self, tenant_id: str, peers: Collection[str]) -> list[str]:
+        """Mirrors ``Messages.paths_naming``."""
+        named = {m.id: m.path for m in self._all(tenant_id) if m.sender in peers or m.recipient in peers}
+        acks = self._memory.tables.message_acks.values()
+        of_these = {ack.path for ack in acks if ack.tenant_id == tenant_id and ack.message_id in named}
+        return sorted({*named.values(), *of_these})
+
     def restore(self, tenant_id: str, posts: Sequence[Post]) -> int:
         """Mirrors ``Messages.restore``."""
         with self._memory.change() as tables:

@@ -6,7 +6,7 @@ the event that tell of it (``Write.post``), so that none is there without the ot
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -191,6 +191,10 @@ class Messages(Protocol):
 
     def use(self, tenant_id: str, nonce: SeenNonce) -> bool:
         """Use a nonce, durably; False where it was used before. Some of those that have expired are forgotten."""
+        ...
+
+    def paths_naming(self, tenant_id: str, peers: Collection[str]) -> list[str]:
+        """The documents of messages that peers sent or received, and of what was answered to these, by path."""
         ...
 
     def restore(self, tenant_id: str, posts: Sequence[Post]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 
@@ -102,6 +102,11 @@ class SqliteMessages:
     def use(self, tenant_id: str, nonce: SeenNonce) -> bool:
         """Mirrors ``Messages.use``."""
         return self._writer.write(lambda connection: _use(connection, tenant_id, nonce))
+
+    def paths_naming(self, tenant_id: str, peers: Collection[str]) -> list[str]:
+        """Mirrors ``Messages.paths_naming``."""
+        rows = self._readers.rows(_SQL["paths_naming"], (tenant_id, json_list(sorted(peers))))
+        return [path for (path,) in rows]
 
     def restore(self, tenant_id: str, posts: Sequence[Post]) -> int:
         """Mirrors ``Messages.restore``."""

@@ -100,3 +100,13 @@ DELETE FROM delivery WHERE tenant_id = ?1 AND message_id IN (
 -- name: delete_messages_at
 -- Messages whose documents stood at paths, a JSON list.
 DELETE FROM message WHERE tenant_id = ?1 AND path IN (SELECT value FROM json_each(?2));
+
+-- name: paths_naming
+-- Where messages stand that peers, a JSON list, sent or received, and what was answered to these.
+SELECT path FROM message
+WHERE tenant_id = ?1 AND (sender IN (SELECT value FROM json_each(?2)) OR recipient IN (SELECT value FROM json_each(?2)))
+UNION
+SELECT a.path FROM message AS m CROSS JOIN message_ack AS a
+WHERE m.tenant_id = ?1 AND a.tenant_id = m.tenant_id AND a.message_id = m.id
+  AND (m.sender IN (SELECT value FROM json_each(?2)) OR m.recipient IN (SELECT value FROM json_each(?2)))
+ORDER BY path;
