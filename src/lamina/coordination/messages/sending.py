@@ -111,6 +111,8 @@ class Sending:
                     hint="use a new key for a new message; repeat the old one unchanged to see what became of it",
                     details={"message_id": known.id},
                 )
+            if once is not None:
+                self._idempotency.remember(_to_message(once, known.id))
             return self._earlier(known, call, proof)
         return self._posted(_sent_record(request, call, self._ids), request, call, proof, body_hash, once)
 
@@ -132,7 +134,7 @@ class Sending:
             posting,
             f"messages: send {record.id}",
             message_in_words(record),
-            _to_message(once, record.id),
+            None if once is None else _to_message(once, record.id),
         )
         return MessageSent(
             message=record,
@@ -166,7 +168,7 @@ class Sending:
             Posting(_stored(record, call, digest(payload)), None, proof.nonce),
             f"relay: forward {record.id}",
             message_in_words(record),
-            _to_message(once, record.id),
+            None if once is None else _to_message(once, record.id),
         )
         return MessageForwarded(
             message=record,
@@ -177,8 +179,8 @@ class Sending:
         )
 
 
-def _to_message(once: Remembered | None, message_id: str) -> Remembered | None:
-    return None if once is None else replace(once, response={"message_id": message_id})
+def _to_message(once: Remembered, message_id: str) -> Remembered:
+    return replace(once, response={"message_id": message_id})
 
 
 def first_delivery(promised: PromisedDelivery, now: int, *, retry_count: int = 0) -> Delivery:
