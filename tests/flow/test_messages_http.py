@@ -75,7 +75,7 @@ def signed(key: Any, sent: dict[str, Any]) -> dict[str, Any]:
     made = json.dumps(
         envelope | {"payload": whole}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
     )
-    signature = hmac.new(key["secret"].encode(), made.encode(), "sha256").hexdigest()
+    signature = hmac.new(key["key"]["secret"].encode(), made.encode(), "sha256").hexdigest()
     return sent | {"signed_envelope": envelope | {"signature": signature}}
 
 
@@ -112,7 +112,7 @@ def test_each_refusal_has_its_status(world: Any) -> None:
     dee = token_of(world, "dee")
     assert asked(world, "GET", "/v1/messages/inbox?recipient=cy", headers=dee)[0] == 403
     assert asked(world, "GET", "/v1/messages/inbox?recipient=dee", headers=dee)[0] == 200
-    key = post(world, "/v1/security/keys/rotate", {}, OWNER)
+    key = post(world, "/v1/security/keys/rotate", {"return_secret": True}, OWNER)
     envelope = {"key_id": key["active_key_id"], "nonce": "n", "signature": "0" * 64}
     wrong = LETTER | {"signed_envelope": envelope}
     assert refused(world, send, wrong, CY) == (401, "ENVELOPE_REFUSED")
