@@ -43,7 +43,7 @@ class MessageRecord(Result):
 
     id: str
     thread_id: str
-    sender: str = Field(alias="from")
+    sender: str = Field(validation_alias="from", serialization_alias="from")
     to: str
     sent_at: str
     subject: str
@@ -89,7 +89,7 @@ class DeliveryView(Result):
 
     message_id: str
     thread_id: str
-    sender: str = Field(alias="from")
+    sender: str = Field(validation_alias="from", serialization_alias="from")
     to: str
     subject: str
     idempotency_key: str | None

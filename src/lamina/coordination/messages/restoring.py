@@ -20,7 +20,7 @@ from lamina.coordination.messages.records import (
     SentMessage,
     stored_json,
 )
-from lamina.coordination.messages.requests import SendMessage
+from lamina.coordination.messages.requests import DeliveryTerms, SendMessage
 from lamina.coordination.messages.sending import first_delivery
 from lamina.errors import Invalid
 from lamina.kernel.canonical import digest
@@ -142,6 +142,6 @@ def _body_hash(record: SentMessage) -> str:
         priority=record.priority,
         attachments=record.attachments,
         idempotency_key=record.idempotency_key,
-        delivery=record.delivery.model_dump(),
+        delivery=DeliveryTerms(**record.delivery.model_dump()),
     )
     return digest(sent.signed_payload())

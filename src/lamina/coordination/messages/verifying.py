@@ -21,8 +21,8 @@ class Verifying:
 
     def verify(self, request: VerifyEnvelope, call: Call) -> Answer:
         """What an envelope proves of a payload, and use its nonce up; a refused one is an answer, and no error."""
-        mode = "write" if request.consume_nonce else None
-        call.relay.require(RelayRight.WRITE_MESSAGES, mode, NONCE_INDEX if mode else None)
+        if request.consume_nonce:
+            call.relay.require(RelayRight.WRITE_MESSAGES, "write", NONCE_INDEX)
         judged = self._proving.judge(call, request.payload, request)
         if judged.verification.valid and request.consume_nonce:
             judged = self._proving.used(call, judged)
