@@ -31,7 +31,6 @@ import Stemmer
 
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.gate import worth_parsing
-from lamina.pipeline.extract.plain import open_triples
 from lamina.pipeline.extract.restating import object_text
 from lamina.pipeline.extract.values import (
     EntityRef,
@@ -102,7 +101,6 @@ def carb(folder: Path) -> None:
         return [[as_tuple(t) for t in e.triples] for e in RulesExtractor().extract(batch)]
 
     print("  parser ", score(gold, parsed))
-    print("  plain  ", score(gold, lambda sentences: [open_triples(s) for s in sentences]))
 
 
 def utterances(folder: Path) -> list[Utterance]:

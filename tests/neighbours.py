@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from lamina.app import build_server
 from lamina.kernel.operations import Principal
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.store import Store
 
 ROOT = "user:root"
@@ -102,6 +104,13 @@ class Neighbours:
         members = [{"actor": f"user:{name}", "role": role} for name, role in roles.items()]
         body = {"path": path, "members": members, "policies": policies or {}}
         return self.said("POST", "/v1/scopes", body, by=by)
+
+    def know(self, **levels: str) -> None:
+        """Write the registry of peers: how far each is trusted, by id."""
+        registry = {"peers": {name: {"trust_level": level} for name, level in levels.items()}}
+        change = Change("peers/registry.json", ChangeKind.PUT, json.dumps(registry).encode())
+        write = Write(tenant_id="acme", author=ROOT, message="peers", changes=[change])
+        self.store.documents.write([write])
 
     def close(self) -> None:
         self.server.pool.shutdown()

@@ -38,14 +38,17 @@ from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import GROUPS, help_rows
 from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
+from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.governance import governance_operations
 from lamina.coordination.messages.operations import MessageParts, message_operations
 from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
+from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.tasks.operations import task_operations
 from lamina.forget.erasure_operations import erasure_operations
 from lamina.forget.executing import Executing
 from lamina.forget.operations import forget_operations
@@ -101,6 +104,7 @@ from lamina.session.ingest import Ingesting
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
+from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
 from lamina.store.opening import open_store
 from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
@@ -204,6 +208,8 @@ def build_server(
         if store is not None
         else open_store(settings, shared=beside.processes > 1, failures=beside.failures)
     )
+    # Whoever has a store of their own keeps its list.
+    tombstones = NoTombstones() if store is not None else TombstoneFile(settings.tombstone_list)
     clock, ids = clock or SystemClock(), RandomIds()
     peers = DocumentPeers(kept.documents)
     if principals is None:
@@ -247,7 +253,7 @@ def build_server(
         *correction_operations(Correcting(kept, watch)),
         *deciding_operations(kept),
         *layer_operations(kept),
-        *forget_operations(kept, tiers.erasure_rules),
+        *forget_operations(kept, tiers.erasure_rules, tombstones),
         *recall_operations(recalling),
         *answer_operations(answering),
         *phrase_operations(kept.definitions),
@@ -280,6 +286,9 @@ def build_server(
             RelayBounds(settings.capsule_archive_days),
         ),
         *schedule_operations(reminding),
+        *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
+        *task_operations(kept.documents),
+        *patch_operations(kept.documents, ids),
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
         *message_operations(

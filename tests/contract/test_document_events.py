@@ -52,6 +52,23 @@ def test_what_a_put_replaces_ends_when_the_new_event_is_recorded(store: Store, c
     assert ended(store, after=2) == [(3, second, NOON + 14)]
 
 
+def test_the_newest_event_that_tells_of_a_document_is_known_until_nothing_does(
+    store: Store, clock: ManualClock
+) -> None:
+    assert store.documents.told_by(TENANT, "a") is None
+    told = [put(store, "a")]
+    for _ in range(2):
+        clock.at += 7
+        told += write(store, Change("a", APPEND, b"1\n"), told="a")
+    assert store.documents.told_by(TENANT, "a") == told[-1]
+    clock.at += 7
+    last = put(store, "a")
+    assert store.documents.told_by(TENANT, "a") == last
+    assert store.documents.told_by("another", "a") is store.documents.told_by(TENANT, "b") is None
+    write(store, Change("a", REMOVE))
+    assert store.documents.told_by(TENANT, "a") is None
+
+
 def test_an_append_ends_nothing_and_a_put_ends_it_with_the_rest(store: Store) -> None:
     told = [write(store, Change("log", APPEND, b"1\n"), told="log")[0] for _ in range(3)]
     assert ended(store) == []

@@ -30,7 +30,7 @@ from starlette.testclient import TestClient
 import capsules
 import given
 from documented import document, routes
-from flow.test_every_route import CLOSED, RELAY, ROWS, VOCABULARY
+from flow.test_every_route import CALLER, CLOSED, PEERS, RELAY, ROWS, VOCABULARY, made_by, put_in
 from lamina import limits
 from lamina.http.errors import error_response
 from lamina.http.routes import PARAMETER, Route
@@ -111,13 +111,14 @@ class House(Neighbours):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         store = SqliteStore(folder, clock=given.ManualClock(), durable=False)
-        self.made: dict[str, str] = {}
+        self.made: dict[str, str] = {CALLER: ROOT}
         super().__init__(store=store, internal_token=TOKEN, data=folder)
         self.client = TestClient(self.server.application, "http://localhost", raise_server_exceptions=False)
         self.known: dict[str, Any] = {}
 
     def fill(self) -> None:
         """Put one of everything into the store."""
+        self.know(**PEERS)
         self.register(HOME, alice="owner", root="owner")
         self.register(RELAY, by=ROOT, alice="owner", root="owner")
         self.register(CLOSED, alice="owner", root="owner")
@@ -191,12 +192,14 @@ class House(Neighbours):
 
     def asked_well(self, label: str) -> httpx.Response:
         """The answer to the request that a row surely serves."""
-        asked = ASKED[label]
+        asked = put_in(ASKED[label], self.made)
         response = self.sent(
             label, json.dumps(asked["body"]) if "body" in asked else None, asked.get("query", {})
         )
         if label == "POST /v1/context/snapshot":
             self.made["never"] = response.json()["snapshot_id"]
+        if "/coordination/" in label:
+            self.made |= made_by(response.json())
         return response
 
     def sent(self, label: str, body: str | None, query: Mapping[str, str]) -> httpx.Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,28 @@ SPEAKER = {**PERSON, "personaId": "kim", "sessionId": "s-1"}
 TURN = {"role": "user", "text": "hello there", "timestamp": "2026-05-13T11:00:00Z"}
 PERSONAL_SCOPE = Scope("org:acme/user:alice")
 REMINDER = {"kind": "reminder", "title": "call", "due_at": "2026-05-14T12:00:00Z", "schedule_id": "sched_a"}
+CALLER = "made:caller"
+PLAN = {"title": "Plan", "constraints": ["one"]}
+CLAIM = {
+    "source_kind": "shared",
+    "source_id": "made:shared",
+    "claim_summary": "So",
+    "epistemic_status": "frame_present",
+    "observed_version": 1,
+}
+DISPUTE = {
+    "task_id": "t",
+    "title": "Which?",
+    "classification": "contradictory",
+    "trigger": "shared_vs_shared",
+    "claims": [{**CLAIM, "claimant_peer": each} for each in (CALLER, "bo")],
+}
+PATCH = {
+    "patch_id": "p-1",
+    "target_path": "projects/new.md",
+    "diff": "--- /dev/null\n+++ b/projects/new.md\n@@ -0,0 +1 @@\n+tea\n",
+}
+PEERS = {"user:alice": "trusted", "user:root": "trusted", "bo": "restricted"}
 WORDS = {"thread_id": "t", "subject": "Plan", "body_md": "Shall we?"}
 LETTER = {**WORDS, "sender": "user:alice", "recipient": "user:bob"}
 ENVELOPE = {"payload": {}, "key_id": "k", "nonce": "n", "signature": "0" * 64}
@@ -232,6 +254,43 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         200,
     ),
     "POST /v1/continuity/read": ({"body": SUBJECT}, NOT, 200),
+    "POST /v1/coordination/handoff/create": ({"body": {**SUBJECT, "recipient_peer": CALLER}}, NOT, 200),
+    "GET /v1/coordination/handoff/{handoff_id}": ({"in_path": "made:handoff"}, NOT, 200),
+    "GET /v1/coordination/handoffs/query": ({"query": {"sender_peer": CALLER}}, NOT, 200),
+    "POST /v1/coordination/handoff/{handoff_id}/consume": (
+        {"in_path": "made:handoff", "body": {"status": "deferred"}},
+        NOT,
+        200,
+    ),
+    "POST /v1/coordination/shared/create": ({"body": {**PLAN, "participant_peers": ["bo"]}}, NOT, 200),
+    "GET /v1/coordination/shared/query": ({"query": {"owner_peer": CALLER}}, NOT, 200),
+    "GET /v1/coordination/shared/{shared_id}": ({"in_path": "made:shared"}, NOT, 200),
+    "POST /v1/coordination/shared/{shared_id}/update": (
+        {"in_path": "made:shared", "body": {**PLAN, "expected_version": 1}},
+        NOT,
+        200,
+    ),
+    "POST /v1/coordination/reconciliation/open": ({"body": DISPUTE}, NOT, 200),
+    "GET /v1/coordination/reconciliation/{reconciliation_id}": (
+        {"in_path": "made:reconciliation"},
+        NOT,
+        200,
+    ),
+    "GET /v1/coordination/reconciliations/query": ({"query": {"owner_peer": CALLER}}, NOT, 200),
+    "POST /v1/coordination/reconciliation/{reconciliation_id}/resolve": (
+        {
+            "in_path": "made:reconciliation",
+            "body": {"expected_version": 1, "outcome": "rejected", "resolution_summary": "so"},
+        },
+        NOT,
+        200,
+    ),
+    "POST /v1/tasks": ({"body": {"task_id": "t", "title": "Cut", "owner_peer": "bo"}}, NOT, 200),
+    "GET /v1/tasks/query": ({}, NOT, 200),
+    "PATCH /v1/tasks/{task_id}": ({"in_path": "t", "body": {"status": "done"}}, NOT, 200),
+    "POST /v1/docs/patch/propose": ({"body": PATCH}, NOT, 200),
+    "POST /v1/code/patch/propose": ({"body": PATCH | {"patch_id": "p-2"}}, NOT, 200),
+    "POST /v1/docs/patch/apply": ({"body": {"patch_id": "p-1"}}, NOT, 200),
     "POST /v1/continuity/compare": (
         {"body": {**SUBJECT, "candidate_capsule": CAPSULE["capsule"], "signals": SIGNALS}},
         NOT,
@@ -309,6 +368,21 @@ PERSONAL = {"auth_whoami", "auth_revoke", "policy_effective", "policy_deployment
 """For every known caller, about themselves; the handler asks for a capability where it is about others."""
 
 
+def put_in(value: Any, made: Mapping[str, str]) -> Any:
+    """A request with the ids of what rows before it made in their places, and its caller."""
+    if isinstance(value, dict):
+        return {name: put_in(each, made) for name, each in value.items()}
+    if isinstance(value, list):
+        return [put_in(each, made) for each in value]
+    return made.get(value, value) if isinstance(value, str) else value
+
+
+def made_by(answer: Any) -> dict[str, str]:
+    """The ids of what an answer says was made, as rows name them."""
+    kinds = ("handoff", "shared", "reconciliation")
+    return {f"made:{kind}": answer[kind][f"{kind}_id"] for kind in kinds if kind in answer}
+
+
 class Street(Neighbours):
     """A scope of Alice's alone that holds one of everything."""
 
@@ -317,6 +391,8 @@ class Street(Neighbours):
         self.register(CLOSED, alice="owner")
         self.register(RELAY, by=ROOT, alice="owner")
         self.register(PERSONAL_SCOPE, alice="owner")
+        self.know(**PEERS)
+        self.made: dict[str, str] = {}
         records = [
             given.fact(scope=CLOSED),
             given.belief(scope=CLOSED),
@@ -335,7 +411,7 @@ class Street(Neighbours):
 
     def answer(self, route: Route, by: str) -> tuple[int | str, Any]:
         asked, _, _ = ROWS[f"{route.verb} {route.path}"]
-        path = route.path
+        asked, path = put_in(asked, self.made | {CALLER: by}), route.path
         if "in_path" in asked:
             filled = self.named.get(asked["in_path"], asked["in_path"])
             path = path[: path.index("{")] + filled + path[path.index("}") + 1 :]
@@ -345,6 +421,8 @@ class Street(Neighbours):
             body = body | {"audit_id": self.named[body["audit_id"]]}
         response = self.call(route.verb, path, body, by=by, **query)
         if response.status_code < 300:
+            if route.path.startswith("/v1/coordination"):
+                self.made |= made_by(response.json())
             return response.status_code, None
         said = response.json()
         return said.get("error_code") or said["error"]["code"], said.get("details")

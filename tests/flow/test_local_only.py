@@ -15,6 +15,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Operation, Tier
 from lamina.kernel.relay import RelayNeed, RelayRight
 from lamina.kernel.wire import Nothing, Request
+from tables import every_row
 
 
 class Ask(Request):
@@ -55,13 +56,13 @@ def asking(world: Any) -> Callable[..., Answer]:
     return ask
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
+@every_row("address", ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])
 def test_a_caller_on_the_machine_is_served(asking: Callable[..., Answer], address: str) -> None:
     assert asking(address).result == Nothing()
     assert asking(address, x_forwarded_for="127.0.0.1").result == Nothing()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("address", "headers"),
     [
         ("8.8.8.8", {}),

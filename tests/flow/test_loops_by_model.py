@@ -128,7 +128,7 @@ def test_a_model_finds_what_rules_do_not(talk):
         "Sort out the dentist thing",
         0.7,
     )
-    assert (loop.extractor, loop.event_id) == ("lamina-loops-model/3 small", event_id)
+    assert (loop.extractor, loop.event_id) == ("lamina-loops-model/4 small", event_id)
     assert loop.valid_from == talk.at
     assert loop.due_at is not None
     (support,) = talk.store.records.supports_of(TENANT, [loop.id])[loop.id]
@@ -170,7 +170,7 @@ def test_what_the_rules_found_in_the_turn_is_not_found_twice(talk):
     says(talk, dentist=answer)
     talk.hear("I need to book the dentist.")
     (loop,) = talk.loops()
-    assert (loop.version, loop.salience, loop.extractor) == (1, 3, "lamina-loops/5")
+    assert (loop.version, loop.salience, loop.extractor) == (1, 3, "lamina-loops/6")
     talk.replays()
 
 

@@ -17,6 +17,7 @@ from lamina.kernel.hosts import PeerHosts
 from lamina.remote.peers import fetch_from_peer
 from lamina.settings import Settings
 from lamina.store.ports.documents import Change, ChangeKind, Write
+from tables import every_row
 
 READS = {"scopes": ["read:files"], "read_namespaces": ["*"]}
 WRITES = {"scopes": ["write:projects"], "write_namespaces": ["*"]}
@@ -105,7 +106,7 @@ def test_a_new_fingerprint_replaces_the_old_one(world: Any) -> None:
     assert trust(world, "trusted", expected_public_key_fingerprint=two["public_key_fingerprint"])[0] == 200
 
 
-@pytest.mark.parametrize(
+@every_row(
     "more",
     [
         {"base_url": "ftp://bo.example"},
@@ -248,7 +249,7 @@ def test_what_is_no_manifest_is_a_bad_gateway_and_no_redirect_is_followed(world:
         fetch_from_peer(large, PeerHosts.parse("loopback"), bytes_max=1000, timeout_s=5.0)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "url",
     [
         "http://10.0.0.5", "http://169.254.169.254", "http://[fe80::1]", "http://[::ffff:10.0.0.5]", "http://peer.example",

@@ -18,7 +18,10 @@ SCOPE = "org:fern/user:maya"
 HEADERS = {"X-Cortex-Actor": "user:maya"}
 TURNS = {
     "allergic": ("2026-03-02T09:00:00Z", "I am allergic to peanuts."),
-    "corrected": ("2026-03-22T09:00:00Z", "Actually, it's cashews, not peanuts. Peanuts are fine."),
+    "corrected": (
+        "2026-03-22T09:00:00Z",
+        "My allergy test says it's cashews, not peanuts. Peanuts are fine.",
+    ),
     "home": ("2026-03-03T09:00:00Z", "I live in Leipzig and I work at Fernhill."),
     "moved": ("2026-04-02T09:00:00Z", "I live in Hamburg now."),
     "sport": ("2026-03-04T09:00:00Z", "I play tennis on Sundays."),

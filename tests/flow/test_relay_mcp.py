@@ -210,6 +210,9 @@ def test_every_tool_answers_what_its_route_does(relay: Relay) -> None:
     asked = {
         "memory.read": {"path": "memory/core/values.md"},
         "schedule.get": {"schedule_id": "sched_a"},
+        "coordination.handoffs_query": {"sender_peer": "owner"},
+        "coordination.shared_query": {"owner_peer": "owner"},
+        "coordination.reconciliations_query": {"owner_peer": "owner"},
     }
     relay.tool("memory.write", path="memory/core/values.md", content="Plain words.")
     relay.tool(

@@ -27,13 +27,10 @@ def extractor(parser: Parser) -> RulesExtractor:
         ("I'd like to return the lamp I bought on 30 October.", "Alice wants_to return the lamp", None),
         ("I need to send back the shoes that I ordered on 3 October.", "Alice needs_to send back the shoes", None),
         ("I need to finish the report we started in September.", "Alice needs_to finish the report", None),
-        ("Remind me to pay the invoice from 3 October.", "Alice asked_to_be_reminded_to pay the invoice", None),
         ("I need to pack for the trip from 5 December.", "Alice needs_to pack for the trip", None),
         # what was booked or put off is for a day ahead
         ("I ordered a cake for Friday.", "Alice ordered cake", None),
         ("I booked a hotel for the 5th of December.", "Alice book hotel", None),
-        ("The move was postponed to 5 December.", "move status postponed", None),
-        ("The move was postponed until Friday.", "move status postponed", None),
         # "have got" is a present
         ("I've got a dentist appointment on the fifth of December.", "Alice has_scheduled dentist appointment", "2026-12-05"),
         ("I haven't got a car.", "Alice not has car", None),
@@ -49,7 +46,6 @@ def extractor(parser: Parser) -> RulesExtractor:
         ("I ordered the cake on Friday for mum.", "Alice ordered cake", "2026-11-13"),
         ("I moved to Leeds on 5 November.", "Alice moved_to Leeds", "2026-11-05"),
         ("I've just got a puppy.", "Alice got_pet puppy", None),
-        ("I've got a new job at Bosch.", "Alice got_job_at Bosch", None),
     ],
 )  # fmt: skip
 def test_the_day_of_a_claim(extractor: RulesExtractor, text: str, claim: str, day: str | None) -> None:
@@ -97,8 +93,6 @@ def test_the_day_of_a_loop(text: str, wording: str, day: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "wording"),
     [
-        ("i need to um call uh the bank on like thursday", "Call the bank"),
-        ("i need to call the bank no wait the insurance", "Call the insurance"),
         ("ill call the bank tomorrow", "Call the bank"),
         (
             "dont let me forget to tell the dentist about the penicillin",

@@ -27,7 +27,6 @@ plain = RulesExtractor(find_times, use_parser=False)
         ("My favorite food is ramen.", ["Alice favourite_food ramen"]),
         ("I'm allergic to peanuts.", ["Alice allergic_to peanuts"]),
         ("My sister Anna called.", ["Alice sibling_of Anna"]),
-        ("Acme Corp moved to 1,200 seats.", ["Acme Corp seat_count 1200"]),
         ("I'll send the deck by Friday.", ["Alice committed_to send the deck by Friday"]),
         ("Ich wohne in Berlin.", ["Alice lives_in Berlin"]),
         ("Je m'appelle Alice et je travaille chez Acme.", ["Alice name_is Alice", "Alice works_at Acme"]),

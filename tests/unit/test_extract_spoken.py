@@ -7,7 +7,6 @@ from extraction_cases import find_times, say, short
 
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
-from lamina.pipeline.extract.values import Previous
 
 pytestmark = pytest.mark.model
 
@@ -26,21 +25,12 @@ def read(extractor: RulesExtractor, text: str) -> list[str]:
     [
         ("im allergic to penicillin", ["Alice allergic_to penicillin"]),
         ("um so im uh allergic to penicillin", ["Alice allergic_to penicillin"]),
-        ("ive moved to york", ["Alice moved_to York", "Alice lives_in York"]),
         ("im a nurse", ["Alice works_as nurse"]),
         (
             "my sister is Ana and shes allergic to nuts",
             ["Alice sibling_of Ana", "Alice's sister allergic_to nuts"],
         ),
-        (
-            "hattie is my girlfriend and shes vegan",
-            ["Alice partner_of Hattie", "Alice's girlfriend diet vegan"],
-        ),
         ("i dont eat meat", ["Alice not eats meat"]),
-        ("i live in like leeds", ["Alice lives_in Leeds"]),
-        ("I live in York, I mean Leeds.", ["Alice lives_in Leeds"]),
-        ("i live in york no wait leeds", ["Alice lives_in Leeds"]),
-        ("My boss is Anna, no sorry, Hanna.", ["Alice manager Hanna"]),
         # what was taken back, with nothing in its place
         ("shes taking ibuprofen no wait i forgot", []),
         # as it was
@@ -55,8 +45,6 @@ def test_claims_of_speech(extractor: RulesExtractor, text: str, claims: list[str
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("um im allergic to penicillin", "im allergic to penicillin"),
-        ("hello. i live in like leeds. bye now", "i live in like leeds."),
         ("I live in York, I mean Leeds.", "I live in York, I mean Leeds."),
     ],
 )
@@ -78,9 +66,3 @@ def test_documents_are_written_text(extractor: RulesExtractor) -> None:
     text = "The im module wont load, no wait states."
     extraction = extractor.extract([say(text, personal=False)])[0]
     assert all(text[m.span.start : m.span.end] == m.surface for m in extraction.mentions)
-
-
-def test_the_turns_before_are_read_the_same_way(extractor: RulesExtractor) -> None:
-    before = (Previous("user:alice", "i work as a nurse no wait a midwife"),)
-    (extraction,) = extractor.extract([say("I meant doctor.", previous=before)])
-    assert [short(triple) for triple in extraction.triples] == ["Alice corrects works_as doctor"]

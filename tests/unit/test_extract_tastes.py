@@ -27,11 +27,9 @@ def extractor(parser: Parser) -> RulesExtractor:
         ),
         ("My sister doesn't dislike coffee.", ["Alice's sister not dislikes coffee"]),
         ("I don't hate cats anymore.", ["Alice not dislikes cats"]),
-        ("I hate running but I love swimming.", ["Alice dislikes running", "Alice likes swimming"]),
         ("I hate running, but I love swimming.", ["Alice dislikes running", "Alice likes swimming"]),
         ("I hate cooking.", ["Alice dislikes cooking"]),
         ("I love swimming but hate running.", ["Alice likes swimming", "Alice dislikes running"]),
-        ("I hate mushrooms but I love onions.", ["Alice dislikes mushrooms", "Alice likes onions"]),
         ("I dislike football but I love rugby.", ["Alice dislikes football", "Alice likes rugby"]),
         (
             "My brother hates swimming but he loves skiing.",
@@ -41,7 +39,6 @@ def extractor(parser: Parser) -> RulesExtractor:
         ("I don't dislike Tom.", ["Alice not dislikes Tom"]),
         ("I never hated school.", ["Alice not dislikes school"]),
         ("I love reading but I hate Mondays.", ["Alice likes reading"]),
-        ("I don't like running but I love cycling.", ["Alice dislikes running", "Alice likes cycling"]),
         ("I hate waiting.", ["Alice dislikes waiting"]),
         ("I don't enjoy hiking.", ["Alice dislikes hiking"]),
         ("I like hiking but not in the rain.", ["Alice likes hiking"]),
@@ -56,12 +53,10 @@ def test_what_is_not_hated_need_not_be_liked(extractor: RulesExtractor, text: st
     [
         ("I don't like mushrooms.", ["Alice dislikes mushrooms"]),
         ("I hate mushrooms.", ["Alice dislikes mushrooms"]),
-        ("I can't stand onions.", ["Alice dislikes onions"]),
         ("I love tea.", ["Alice likes tea"]),
         ("I don't love coffee.", ["Alice dislikes coffee"]),
         ("My sister hates Leeds.", ["Alice's sister dislikes Leeds"]),
         ("I love seeing my friends.", ["Alice likes seeing Alice's friends"]),
-        ("I like tea but I prefer coffee.", ["Alice likes tea", "Alice prefers coffee"]),
         ("I don't like seafood, but I like fish soup.", ["Alice dislikes seafood", "Alice likes fish soup"]),
     ],
 )

@@ -30,14 +30,12 @@ SENTENCES = [
     ("I studied in Lisbon.", "Alice studied in Lisbon"),
     ("My kids love pizza.", "Alice's kids like pizza"),
     ("The office is in Hamburg.", "The office is located in Hamburg"),
-    ("I lost my job at Acme.", "Alice lost Alice's job"),
     ("We adopted a cat named Max.", "Alice adopted Max"),
     ("We have a cat named Max.", "Alice has a cat named Max"),
     ("I'm not allergic to nuts.", "Alice is not allergic to nuts"),
     ("We don't have a car.", "Alice does not have a car"),
     ("I used to live in Rome.", "Alice lived in Rome"),
     ("My goal is to run a marathon.", "Alice's goal is to run a marathon"),
-    ("We are a team of five.", "Alice's team has 5 people"),
     ("We have two kids.", "Alice has 2 kids"),
     ("I'll send the deck by Friday.", "Alice committed to send the deck (by 2024-05-10)"),
     ("I like to collect stamps.", "Alice likes to collect stamps"),
@@ -46,8 +44,6 @@ SENTENCES = [
     ("I didn't stop using Figma.", "Alice did not stop using Figma"),
     ("I ordered a pizza from Luigi.", "Alice ordered a pizza from Luigi"),
     ("I didn't move to Leeds.", "Alice did not move to Leeds"),
-    ("We moved from Jira to Linear.", "Alice switched to Linear"),
-    ("My sister moved out of Leeds.", "Alice's sister moved from Leeds"),
 ]
 
 

@@ -52,22 +52,6 @@ def test_a_day_is_found_behind_an_insertion_and_a_clause_ends_where_the_next_beg
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (
-            "I need to buy milk, call mum and pay the rent.",
-            [("Buy milk", None), ("Call mum", None), ("Pay the rent", None)],
-        ),
-        (
-            "I need to buy milk, call mum, and pay the rent by Friday.",
-            [("Buy milk", None), ("Call mum", None), ("Pay the rent", "2026-11-20")],
-        ),
-        (
-            "Tomorrow I have to buy milk, call mum and book the dentist.",
-            [("Buy milk", "2026-11-19"), ("Call mum", "2026-11-19"), ("Book the dentist", "2026-11-19")],
-        ),
-        (
-            "Remind me to water the plants, feed the cat and take the bins out.",
-            [("Water the plants", None), ("Feed the cat", None), ("Take the bins out", None)],
-        ),
         ("I need to update the docs, test cases and review notes.", [("Update the docs", None)]),
         ("I need to buy bread, book ends and water bottles.", [("Buy bread", None)]),
         ("I need to wash the car, my mum calls and pays the rent.", [("Wash the car", None)]),
@@ -81,38 +65,6 @@ def test_a_day_is_found_behind_an_insertion_and_a_clause_ends_where_the_next_beg
 )
 def test_a_list_of_deeds_is_read_to_its_end(text, found):
     assert drafts(text) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (
-            "My mum's birthday is on 9 December, remind me a week before.",
-            ("Remember my mum's birthday", "2026-12-02"),
-        ),
-        (
-            "My mum's birthday is on 9 December. Can you remind me two days before?",
-            ("Remember my mum's birthday", "2026-12-07"),
-        ),
-        (
-            "my mums birthday is the ninth of december remind me a week before",
-            ("Remember my mums birthday", "2026-12-02"),
-        ),
-        ("The MOT is due on 27 November, so please remind me the day before.", ("Remember the MOT", "2026-11-26")),
-        ("Mia's exam is on 27 November, remind me the night before to pack a bag.", ("Pack a bag", "2026-11-26")),
-        ("My exam is on Friday, remind me that morning.", ("Remember my exam", "2026-11-20")),
-        ("My exam is tomorrow, remind me a week before.", ("Remember my exam", "2026-11-19")),
-        ("I forgot to cancel the milk, can you remind me tomorrow morning?", ("Cancel the milk", "2026-11-19")),
-        ("Oh no, I forgot to cancel the milk. Can you remind me on Friday?", ("Cancel the milk", "2026-11-20")),
-        ("I keep forgetting to water the plants, remind me on Sunday.", ("Water the plants", "2026-11-22")),
-        ("I need to call the bank, can you remind me tomorrow?", ("Call the bank", "2026-11-19")),
-        ("I need to call the bank. Could you remind me on Friday?", ("Call the bank", "2026-11-20")),
-        ("My maths test is on 24 November.", ("Maths test", "2026-11-24")),
-        ("Spelling test on Monday", ("Spelling test", "2026-11-23")),
-    ],
-)  # fmt: skip
-def test_a_reminder_by_time_alone_is_about_what_stands_before(text, found):
-    assert drafts(text) == [found]
 
 
 @pytest.mark.parametrize(
@@ -175,9 +127,6 @@ def test_other_words_take_nothing_back(text):
 @pytest.mark.parametrize(
     ("turns", "words"),
     [
-        (("Remind me to buy milk.", "A: OK.", "No, actually, don't."), ["Buy milk"]),
-        (("Remind me to buy milk.", "no wait, don't bother"), ["Buy milk"]),
-        (("Remind me to buy milk.", "A: I will.", "cancel that reminder"), ["Buy milk"]),
         (("Remind me to buy milk.", "A: OK. Shall I add bread?", "No, don't."), []),
         (("Remind me to buy milk.", "A: OK.", "Don't worry."), []),
         (("Remind me to buy milk.", "A: OK.", "Never mind."), []),

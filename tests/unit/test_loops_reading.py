@@ -28,8 +28,6 @@ OPENS = [
     ("So I have to renew my passport before March 3rd.", "commitment", "Renew my passport", "2026-03-02"),
     ("Let's go hiking on Saturday.", "commitment", "Go hiking", "2026-02-07"),
     ("Tomorrow I need to pick up the kids at 4.", "commitment", "Pick up the kids", "2026-02-04"),
-    ("Don't let me forget the milk.", "commitment", "Remember the milk", None),
-    ("I promised Anna to help her move on Sunday.", "commitment", "Help Anna move", "2026-02-08"),
     ("I've got a dentist appointment on Friday at 3pm.", "commitment", "Dentist appointment", "2026-02-06"),
     (
         "I’m going to bake a cake tomorrow because it's Tom's birthday.",
@@ -38,8 +36,6 @@ OPENS = [
         "2026-02-04",
     ),
     ("I'm still waiting for the landlord to reply.", "thread", "Waiting for the landlord to reply", None),
-    ("Still haven't heard back from the recruiter.", "thread", "Waiting to hear from the recruiter", None),
-    ("I still haven't called the bank.", "thread", "Not yet called the bank", None),
     ("I'm working on a novel.", "thread", "Working on a novel", None),
     ("I go running every morning.", "habit", "Go running every morning", None),
     ("I usually have coffee before work.", "habit", "Have coffee before work", None),
@@ -67,18 +63,8 @@ NOTED = [
     ("I have to renew the visa, the deadline is March 3rd.", "Renew the visa", "2026-03-03"),
     ("I have to send the rota, by Wednesday at the latest.", "Send the rota", "2026-02-04"),
     ("Tomorrow I need to be at the school at 4.", "Be at the school", "2026-02-04"),
-    ("Need to renew my passport.", "Renew my passport", None),
-    ("Gotta call the bank tomorrow.", "Call the bank", "2026-02-04"),
-    ("Must remember to water the plants.", "Water the plants", None),
-    ("TODO: write a postmortem by Friday", "Write a postmortem", "2026-02-06"),
-    ("Dentist on Thursday at 3pm", "Dentist", "2026-02-05"),
-    ("Viewing at 6 tomorrow evening, 41 Pape Ave", "Viewing", "2026-02-04"),
-    ("First swimming lesson tomorrow, nervous", "Swimming lesson", "2026-02-04"),
-    ("My exam is on Friday.", "Exam", "2026-02-06"),
-    ("Team meeting on Monday at 10", "Team meeting", "2026-02-09"),
     ("Can you remind me at 8pm to call mum?", "Call mum", "2026-02-03"),
     ("Nudge me on Sunday to water the plants.", "Water the plants", "2026-02-08"),
-    ("Could you put dentist in my diary for Thursday?", "Dentist", "2026-02-05"),
     ("I promised Maisie I'd knit a jumper for Christmas.", "Knit a jumper", "2026-12-25"),
     ("I told Marcus I'd cover the late shift on Friday.", "Cover the late shift", "2026-02-06"),
     ("I'm going to Leeds on Friday.", "Go to Leeds", "2026-02-06"),
@@ -212,40 +198,9 @@ def test_others_words_doubts_and_asides_leave_nothing_open(text):
     assert read(text).drafts == ()
 
 
-def test_a_list_of_things_to_do_is_noted_item_by_item():
-    text = "Things for today:\n- pick up dry cleaning\n- book MOT by Friday\n\nThat's all. I need to rest."
-    assert [(draft.wording, day(draft)) for draft in read(text).drafts] == [
-        ("Pick up dry cleaning", "2026-02-03"),
-        ("Book MOT", "2026-02-06"),
-        ("Rest", None),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            "todo: call the bank, email Marcus, renew passport",
-            ["Call the bank", "Email Marcus", "Renew passport"],
-        ),
-        ("My to-do list:\n1. call the bank\n2) [ ] email Marcus", ["Call the bank", "Email Marcus"]),
-        ("I need to:\n* call the bank\n* to email Marcus", ["Call the bank", "Email Marcus"]),
-        ("Shopping list:\n- milk\n- eggs", ["Buy milk", "Buy eggs"]),
-        ("Shopping list:\n- milk\n\nPros:\n- cheap", ["Buy milk"]),
-    ],
-)
-def test_lists_come_in_several_forms(text, words):
-    assert [draft.wording for draft in read(text).drafts] == words
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("I need to call the bank and email Marcus by Friday.", ["Call the bank", "Email Marcus"]),
-        (
-            "I have to get my SIN number sorted and open a bank account by the 15th.",
-            ["Get my SIN number sorted", "Open a bank account"],
-        ),
         ("I need to buy milk and eggs.", ["Buy milk and eggs"]),
         ("I need to go and get milk.", ["Go and get milk"]),
         ("I need to wash and dry it.", ["Wash and dry it"]),
@@ -309,15 +264,6 @@ def test_a_persons_own_offer_is_none():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("My sister Ana rang. I'll call her on Friday.", "Call my sister Ana"),
-        ("I promised Maisie I'd knit her a jumper.", "Knit Maisie a jumper"),
-        ("Ana rang. I said I'd help her with the boxes.", "Help Ana with the boxes"),
-        ("I saw Ben. I have to bring his bike back.", "Bring Ben's bike back"),
-        ("She starts after Maisie. I have to call her.", "Call her (“She starts after Maisie”)"),
-        ("Work was awful. I have to call her.", "Call her (“Work was awful”)"),
-        ("Ana met Mei. I have to call her.", "Call her (“Ana met Mei”)"),
-        ("The deposit is late. I'll email them on Monday.", "Email them (“The deposit is late”)"),
-        ("I have to email them.", "Email them (“I have to email them”)"),
         ("I need to ask them about the experience with Honda.", "Ask them about the experience with Honda"),
         ("I need to book the dentist.", "Book the dentist"),
     ],
@@ -325,11 +271,6 @@ def test_a_persons_own_offer_is_none():
 def test_a_pronoun_is_named_or_its_sentence_quoted(text, words):
     (draft,) = read(text).drafts
     assert draft.wording == words
-
-
-def test_nobody_elses_words_are_quoted():
-    (draft,) = after("I'll email them on Monday.", "Raise it with the scheme.").drafts
-    assert draft.wording == "Email them (“I'll email them on Monday”)"
 
 
 @pytest.mark.parametrize(
@@ -372,20 +313,11 @@ def test_another_day_is_heard(text, words, due):
         ("Never mind the dentist.", "the dentist", False),
         ("I don't need to call mum anymore.", "call mum", False),
         ("The trip is cancelled.", "The trip", False),
-        ("B&B booked!", "B&B booked", True),
-        ("stripe key rotated", "stripe key rotated", True),
-        ("Postmortem is written, link in the wiki", "Postmortem is written", True),
-        ("The lint rule is in", "The lint rule is in", True),
         ("I put the bins out.", "put the bins out", True),
         ("Set up the standing order this morning.", "Set up the standing order this morning", True),
-        ("✅ book MOT", "book MOT", True),
-        ("[x] book MOT", "book MOT", True),
-        ("Ana booked the B&B for me.", "booked the B&B for me", True),
         ("Scratch what I said about the camera, it's creepy.", "the camera", False),
         ("Forget the camera.", "the camera", False),
         ("I decided against the camera.", "the camera", False),
-        ("We're not getting the camera anymore.", "the camera", False),
-        ("The dentist cancelled.", "The dentist", False),
     ],
 )
 def test_a_sentence_may_end_something(text, words, completed):

@@ -10,9 +10,10 @@ import pytest
 from lamina.errors import Forbidden, Unavailable
 from lamina.kernel.hosts import PeerHosts
 from lamina.remote.peers import fetch_from_peer
+from tables import every_row
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("listed", "host", "address", "allowed"),
     [
         ("loopback", "localhost", "127.0.0.1", True),
@@ -45,7 +46,7 @@ def test_a_host_is_asked_where_it_and_its_address_are_allowed(
     assert (hosts.knows(host) and hosts.allows(host, ipaddress.ip_address(address))) is allowed
 
 
-@pytest.mark.parametrize("text", ["http://x", "a b", "-x.example", "10.0.0.0/99", "256.1.1.1", "x/y", "x:80"])
+@every_row("text", ["http://x", "a b", "-x.example", "10.0.0.0/99", "256.1.1.1", "x/y", "x:80"])
 def test_what_is_no_host_is_no_setting(text: str) -> None:
     with pytest.raises(ValueError, match="is no host"):
         PeerHosts.parse(text)

@@ -191,9 +191,15 @@ def test_the_limits_of_the_server_are_those_of_the_contract() -> None:
 def test_the_examples_of_capsules_are_requests() -> None:
     said = pages(*every_tool())[1]
     Read.model_validate(said["/v1/help/tools/continuity.read"]["minimal_payload"])
-    upsert = Upsert.model_validate(said["/v1/help/tools/continuity.upsert"]["minimal_payload"])
-    check_upsert(upsert)
-    assert upserted(None, upsert)
+    hooks = {each["id"]: each["minimal_payload"] for each in said["/v1/help/hooks"]["hooks"]}
+    for example in (
+        said["/v1/help/tools/continuity.upsert"]["minimal_payload"],
+        hooks["post_prompt"],
+        hooks["pre_compaction_or_handoff"],
+    ):
+        upsert = Upsert.model_validate(example)
+        check_upsert(upsert)
+        assert upserted(None, upsert)
     snapshot = said["/v1/help/topics/continuity.upsert.session_end_snapshot"]["minimal_payload"]
     SessionEndSnapshot.model_validate(snapshot["session_end_snapshot"])
 

@@ -40,64 +40,9 @@ CONTRACTIONS = [
     ("wed like a table for two", "we'd like a table for two"),
     ("lets go hiking on saturday", "let's go hiking on saturday"),
 ]
-NAMES = [
-    (
-        "hattie is my girlfriend and shes allergic to nuts",
-        "Hattie is my girlfriend and she's allergic to nuts",
-    ),
-    ("so biscuit is my dog", "so Biscuit is my dog"),
-]
-FILLERS = [
-    ("hey um good morning", "hey good morning"),
-    ("i need to um call uh the bank", "i need to call the bank"),
-    ("I live in, um, Leeds.", "I live in Leeds."),
-    ("So, um, I moved.", "So I moved."),
-    ("Um, I moved to York.", "I moved to York."),
-    ("i called erm uh the bank um.", "i called the bank."),
-    ("i live in like leeds", "i live in leeds"),
-    ("call them on like thursday", "call them on thursday"),
-    ("we've been together like two years", "we've been together two years"),
-    ("its like half an hour from here", "it's half an hour from here"),
-    ("i run like three times a week", "i run three times a week"),
-    ("it was like really cold", "it was really cold"),
-    ("so like i called them", "so i called them"),
-    ("I was, like, tired.", "I was tired."),
-    ("she is having a baby in january you know so exciting", "she is having a baby in january so exciting"),
-    ("I moved, you know, to York.", "I moved to York."),
-    ("It was late, you know.", "It was late."),
-    (
-        "we're flying to porto on the twentieth of november me and hattie",
-        "we're flying to porto on the twentieth of november",
-    ),
-]
-REPAIRS = [
-    ("i need to call the bank no wait the insurance", "i need to call the insurance"),
-    ("I live in York, I mean Leeds.", "I live in Leeds."),
-    ("I live in York, no wait, in Leeds.", "I live in Leeds."),
-    ("im from york no wait leeds and i love it", "i'm from leeds and i love it"),
-    ("my shift starts at uh six no wait seven in the morning", "my shift starts at seven in the morning"),
-    ("its at nine no wait ten past ten from manchester", "it's at ten past ten from manchester"),
-    ("book a taxi for friday at six thirty no seven", "book a taxi for friday at seven"),
-    ("Call Ben on Thursday, sorry, Friday.", "Call Ben on Friday."),
-    ("the party is on the fifth of may no wait the sixth", "the party is on the sixth of may"),
-    ("we have two kids no wait three kids", "we have three kids"),
-    ("i owe him two hundred bucks well pounds for the car", "i owe him two hundred pounds for the car"),
-    ("i need to call no wait email the bank", "i need to email the bank"),
-    ("i need to call the bank no wait email them", "i need to email them"),
-    ("call mum no hang on dad", "call dad"),
-    ("She is a nurse, no sorry, a doctor.", "She is a doctor."),
-    ("My boss is Anna Berg, I mean Anna Bergman.", "My boss is Anna Bergman."),
-    ("the war committee is on thursday i mean the ward committee", "the ward committee is on thursday"),
-    ("six no wait seven no wait eight people", "eight people"),
-    # what is taken back and nothing like it stands behind: the clause goes
-    ("also i need to renew my passport no hang on its hatties passport that needs renewing", "its hatties passport that needs renewing"),
-    ("shes taking ibuprofen i mean im taking ibuprofen twice a day", "i'm taking ibuprofen twice a day"),
-    ("set an alarm no actually dont bother", "don't bother"),
-    ("i live in leeds and i work as a nurse no wait im a paramedic", "i live in leeds and i'm a paramedic"),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "written"), [*CONTRACTIONS, *NAMES, *FILLERS, *REPAIRS])
+@pytest.mark.parametrize(("said", "written"), CONTRACTIONS)
 def test_speech_is_read_as_it_would_be_written(said: str, written: str) -> None:
     assert as_written(said).text == written
 
@@ -147,10 +92,6 @@ def test_what_has_no_sign_of_speech_stays_as_it_is(text: str) -> None:
     [
         ("um im allergic to penicillin", "i'm", "im"),
         ("um im allergic to penicillin", "penicillin", "penicillin"),
-        ("i live in like leeds", "leeds", "leeds"),
-        ("i live in like leeds", "in leeds", "in like leeds"),
-        ("the party is on the fifth of may no wait the sixth", "sixth", "sixth"),
-        ("six no wait seven people", "seven people", "seven people"),
     ],
 )
 def test_a_span_leads_back_to_what_was_said(said: str, part: str, spoken: str) -> None:

@@ -10,6 +10,7 @@ from lamina.errors import Malformed
 from lamina.store.memory.engine import MemoryStore
 from lamina.store.peers import REGISTRY_PATH, DocumentPeers, registry_text
 from lamina.store.ports.documents import Change, ChangeKind, Write
+from tables import every_row
 
 
 def peers_of(content: str) -> DocumentPeers:
@@ -47,7 +48,7 @@ def test_a_registry_of_the_original_is_read_and_written_as_it_was() -> None:
     assert written["peers"]["bo"] == bo | {"updated_at": "2026-01-02T03:04:05.500Z"}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("peer", "trust"),
     [
         ({}, "restricted"),
@@ -59,9 +60,7 @@ def test_what_is_missing_is_filled_in_and_an_unknown_level_is_no_trust(peer: obj
     assert peers_of(json.dumps({"peers": {"bo": peer}})).trust_of("t", "bo") == trust
 
 
-@pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"peers": {"bo": 3}}', "\xff", '{"peers": ' + "[" * 5000]
-)
+@every_row("content", ["", "[]", "{}", '{"peers": {"bo": 3}}', "\xff", '{"peers": ' + "[" * 5000])
 def test_what_is_no_registry_knows_nobody_and_is_said_to_be_none(content: str) -> None:
     peers = peers_of(content)
     assert peers.trust_of("t", "bo") is None

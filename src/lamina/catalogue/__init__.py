@@ -13,6 +13,7 @@ from lamina.catalogue import (
     backups,
     claims,
     clients,
+    coordination,
     core,
     erasures,
     messages,
@@ -34,6 +35,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **receipts.CODES,
     **relay.CODES,
     **peers.CODES,
+    **coordination.CODES,
     **messages.CODES,
     **session.CODES,
 }

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CALLERS", "CLIENTS", "CONTINUITY", "REMINDERS", "REQUESTS", "SERVER", "STATE", "ErrorCode"]
+__all__ = [
+    "CALLERS",
+    "CLIENTS",
+    "CONTINUITY",
+    "COORDINATION",
+    "REMINDERS",
+    "REQUESTS",
+    "SERVER",
+    "STATE",
+    "ErrorCode",
+]
 
 REQUESTS: Final = "Requests"
 CALLERS: Final = "Callers"
@@ -14,6 +24,7 @@ SERVER: Final = "The server"
 CLIENTS: Final = "Clients and commands"
 CONTINUITY: Final = "Continuity"
 REMINDERS: Final = "Reminders"
+COORDINATION: Final = "Agents together"
 
 
 @dataclass(frozen=True, slots=True)

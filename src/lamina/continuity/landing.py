@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lamina import limits
 from lamina.errors import Conflict
@@ -12,22 +12,26 @@ from lamina.kernel.events import Context, Directives, EventDraft, Modality, Orig
 from lamina.kernel.operations import Call
 from lamina.kernel.relay import DOCUMENTS_CHANNEL, RELAY_SCOPE
 from lamina.kernel.time import Instant
-from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, Write
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, Write, Written
 from lamina.store.ports.idempotency import Remembered
 from lamina.store.ports.log import Capture
 
-__all__ = ["Told", "draft_of", "landed", "retried"]
+__all__ = ["Told", "draft_of", "landed", "retried", "written"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What an event tells of a write: words about the document at a path, for recall and for search."""
+    """What an event tells of a write: words about the document at a path, for recall and for search.
+
+    ``rests_on`` are the events that what is written was made from (``kernel.relay.rests_on``).
+    """
 
     path: str
     words: str
     label: str
+    rests_on: tuple[str, ...] = ()
 
 
 def landed(
@@ -39,6 +43,18 @@ def landed(
     once: Remembered | None = None,
 ) -> Commit:
     """Write changes as one commit, ``once`` under its key. Raises ``Conflict`` (DOCUMENT_CHANGED) when a guard does not hold."""
+    return written(documents, call, message, changes, told, once).commit
+
+
+def written(
+    documents: Documents,
+    call: Call,
+    message: str,
+    changes: Sequence[Change],
+    told: Told | None,
+    once: Remembered | None = None,
+) -> Written:
+    """Mirrors ``landed``, with the ids of the events that tell of it."""
     write = Write(
         tenant_id=call.principal.tenant_id,
         author=call.principal.actor,
@@ -47,7 +63,7 @@ def landed(
         captures=[] if told is None else [Capture(_draft(call, changes, told))],
         once=once,
     )
-    return documents.write([write])[0].commit
+    return documents.write([write])[0]
 
 
 def retried(run: Callable[[], T]) -> T:
@@ -69,7 +85,13 @@ def _draft(call: Call, changes: Sequence[Change], told: Told) -> EventDraft:
 def draft_of(tenant_id: str, actor: str, at: Instant, told: Told, *, appended: bool) -> EventDraft:
     """The event that tells of a write; ``appended`` where the document grew."""
     party = Party.of(actor)
-    content = {"kind": "text", "text": told.words[: limits.DOCUMENT_WORDS_MAX], "path": told.path}
+    content: dict[str, Any] = {  # Any: JSON
+        "kind": "text",
+        "text": told.words[: limits.DOCUMENT_WORDS_MAX],
+        "path": told.path,
+    }
+    if told.rests_on:
+        content["rests_on"] = list(told.rests_on)
     if appended:
         content["change"] = ChangeKind.APPEND.value
     return EventDraft(

@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from lamina.kernel.events import EventDraft
 from lamina.kernel.scopes import Scope
@@ -27,6 +27,7 @@ __all__ = [
     "RelayRight",
     "may",
     "namespace_of",
+    "rests_on",
     "told_path",
     "write_right",
 ]
@@ -129,6 +130,16 @@ def told_path(event: EventDraft) -> str | None:
     """The path of the document that an event tells of, None of every other event."""
     path = event.content.get("path")
     return path if event.origin.channel == DOCUMENTS_CHANNEL and isinstance(path, str) else None
+
+
+def rests_on(content: Mapping[str, Any], channel: str) -> tuple[str, ...]:  # Any: JSON
+    """The events that a document was made from, by the content and the channel of the event that tells of it: what was handed over,
+    answered or disputed.
+
+    Empty for every other event: what a caller's own request says of it is only said.
+    """
+    named = content.get("rests_on") if channel == DOCUMENTS_CHANNEL else None
+    return tuple(each for each in named if isinstance(each, str)) if isinstance(named, list) else ()
 
 
 @dataclass(frozen=True, slots=True)

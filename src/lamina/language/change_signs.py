@@ -1,8 +1,9 @@
 """Signs of change: words by which a turn may say that something it names is no longer as it was.
 
-One list of data, for one use: a turn that holds a sign, and that shares the matter of an older fact of the same speaker, marks that fact as
-one that may have changed (``pipeline/changes.py``). Nothing is read of the sentence, nothing ends by it, and the mark points at
-the turn. Words are compared as they stand, in any case. Before the colon of a line is what its signs count with:
+One list of data, for one use: a turn that holds a sign, and that shares the matter of an older fact of the same
+speaker, marks that fact as one that may have changed (``pipeline/changes.py``). Nothing is read of the sentence,
+nothing ends by it, and the mark points at the turn. Words are compared as they stand, in any case. Before the colon
+of a line is what its signs count with:
 
 - nothing: with the words of the fact's object or of its predicate near them;
 - ``*``: with those of its predicate only, or of what was denied: who starts a thing, or has a new one, still likes it;
@@ -19,17 +20,22 @@ __all__ = ["SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
 
 _TABLE: Final = """
 : now | no longer | anymore | any more | instead | these days | nowadays
-: stopped | quit | quitting | gave up | giving up | given up | dropped | ditched | done with | taken off | came off | cut out | got rid of | used to
-: changed | switched | swapped | replaced | migrated | moved | upgraded | cancelled | canceled | called off | postponed | rescheduled
+: stopped | quit | quitting | gave up | giving up | given up | dropped | ditched | done with | taken off | came off
+: cut out | got rid of | used to
+: changed | switched | swapped | replaced | migrated | moved | upgraded | cancelled | canceled | called off | postponed
+: rescheduled
 : again | sold | lost | broke | died | passed away | ended | expired | is over | former | formerly | previously
 *: started | began | new | finally
-lives_in located_in: relocated | relocating | moved to | moved into | moved out | moved back | moving to | moving into | moving out
+lives_in located_in: relocated | relocating | moved to | moved into | moved out | moved back | moving to | moving into
+lives_in located_in: moving out
 lives_in located_in: new apartment | new flat | new house | new place | new address | new city
 works_as works_in works_on: promoted | promotion | new role | new position
 works_at works_as works_in works_on: new job | new employer | changed jobs | switched jobs
-works_at works_as works_in works_on: laid off | fired | let go | resigned | retired | quit my job | left my job | got hired | job offer
+works_at works_as works_in works_on: laid off | fired | let go | resigned | retired | quit my job | left my job
+works_at works_as works_in works_on: got hired | job offer
 relationship_status partner_of engaged_to married_to: engaged | married | divorced | separated | widowed | single again
-relationship_status partner_of engaged_to married_to: broke up | broken up | split up | getting married | getting divorced
+relationship_status partner_of engaged_to married_to: broke up | broken up | split up | getting married
+relationship_status partner_of engaged_to married_to: getting divorced
 studies studies_at: graduated | dropped out | transferred to | new course | new school | changed course
 salary income pay wage: raise | pay rise | pay cut | now make | now earn
 diet is_a eats avoids: vegan now | vegetarian now | new diet

@@ -1,4 +1,5 @@
-"""Things that are told apart by their day: in "the invoice from 3 October" the day says which invoice, not when to act."""
+"""Things that are told apart by their day: in "the invoice from 3 October" the day says which invoice, not when to
+act."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ from typing import Final
 __all__ = ["DATED_THINGS", "OF_A_DAY"]
 
 DATED_THINGS: Final = (
-    r"invoices?|bills?|receipts?|letters?|e-?mails?|mails?|messages?|texts?|reports?|photos?|pictures?|orders?|statements?|payslips?|meetings?|minutes|notes|calls?|sessions?|"
-    r"tickets?|deliver(?:y|ies)|parcels?|articles?|episodes?|newsletters?|recordings?|videos?|papers?|results?|claims?|transactions?|payments?|purchases?|conversations?|chats?|"
+    r"invoices?|bills?|receipts?|letters?|e-?mails?|mails?|messages?|texts?|reports?|photos?|pictures?|orders?|"
+    r"statements?|payslips?|meetings?|minutes|notes|calls?|sessions?|"
+    r"tickets?|deliver(?:y|ies)|parcels?|articles?|episodes?|newsletters?|recordings?|videos?|papers?|results?|"
+    r"claims?|transactions?|payments?|purchases?|conversations?|chats?|"
     r"posts?|leftovers|homework|lectures?|fines?|quotes?|contracts?|prescriptions?"
 )
 """Alternatives of a pattern."""

@@ -21,7 +21,8 @@ _COMPANY = word_set("inc incorporated ltd limited llc llp corp corporation co gm
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])(?=\s|$)")
 _CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x530)) if letter.isupper())
 CONTRACTED: Final = (
-    r"(?:(?:[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Tt]hat|[Tt]his|[Tt]here|[Hh]ere|[Ww]hat|[Ww]ho|[Ww]here|[Hh]ow|[Ll]et|[Ww]hen|[Ww]hy)['’]\w"
+    r"(?:(?:[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Tt]hat|[Tt]his|[Tt]here|[Hh]ere|[Ww]hat|[Ww]ho|[Ww]here|"
+    r"[Hh]ow|[Ll]et|[Ww]hen|[Ww]hy)['’]\w"
     r"|\w{1,20}['’](?:m|d|ll|ve|re|t)(?![\w'’]))"
 )
 """What is written for two words, and never a name: "I'd", "she's", "don't"."""

@@ -1,7 +1,8 @@
-"""What is kept but not shown by itself: text with secrets in it, and text that gives orders and is not a person's own word.
+"""What is kept but not shown by itself: text with secrets in it, and text that gives orders and is not a person's own
+word.
 
-A function of the event alone. A person may tell their assistant what to do; what they paste, what a tool or a document says and what
-an agent writes may not.
+A function of the event alone. A person may tell their assistant what to do; what they paste, what a tool or a
+document says and what an agent writes may not.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ _NOT_A_PERSONS: Final = frozenset({"assistant", "tool", "system"})
 
 
 def quarantine_of(event: Event) -> tuple[str, ...]:
-    """Why an event is kept out of what is shown by itself: ``secret:<kind>`` and ``instructions:<sign>``, sorted; empty where it is not."""
+    """Why an event is kept out of what is shown by itself: ``secret:<kind>`` and ``instructions:<sign>``, sorted;
+    empty where it is not."""
     text = text_of(event.content)
     name = event.observed_actor.display_name if _is_a_persons(event) else None
-    # A turn is asked after again and again, by each that follows it. Only hashes are kept: what is erased is gone from here, too.
+    # A turn is asked after again and again, by each that follows it. Only hashes are kept: what is erased is gone from
+    # here, too.
     key = hash(text), hash(name), len(text)
     known = _KNOWN.get(key)
     if known is None:

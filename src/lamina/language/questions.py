@@ -9,8 +9,10 @@ _CLOSING = " \t\r\n\"'”’)"
 _SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|our|us)\b", re.IGNORECASE)
 _ASKS_ASSISTANT = re.compile(
     r"\b(?:remind me"
-    r"|you (?:\w+ )?(?:said|told|recommended|suggested|mentioned|gave|provided|listed|described|explained|wrote|made|created|shared)"
-    r"|(?:did|had|have) you (?!ever)(?:\w+ )?(?:say|said|tell|told|recommend|suggest|mention|give|given|provide|list|describe|explain|write|share)"
+    r"|you (?:\w+ )?(?:said|told|recommended|suggested|mentioned|gave|provided|listed|described|explained|wrote|"
+    r"made|created|shared)"
+    r"|(?:did|had|have) you (?!ever)(?:\w+ )?(?:say|said|tell|told|recommend|suggest|mention|give|given|provide|"
+    r"list|describe|explain|write|share)"
     r"|(?:our|the|a) (?:previous|last|earlier|past) (?:\w+ )?(?:chat|conversation|discussion|session)"
     r"|we (?:talked|discussed|spoke|chatted))",
     re.IGNORECASE,

@@ -1,10 +1,10 @@
 """Which parts of a turn are not plainly its speaker's running speech.
 
-``own_words`` leaves out what is certainly somebody else's. What is left may still be pasted, quoted or forwarded; no list of forms
-is ever whole, so here the shape of the turn decides, and in doubt a part is not running speech. Apart stand: what quotation marks, fences
-and tags hold; what a name, a time or any label introduces; what follows a line that ends in a colon, asks for work, points at a
-text or asks about one; indented blocks; and a letter to the speaker or signed by somebody else. An opening such as
-"Update:" or "Hi!" is known to introduce one's own news.
+``own_words`` leaves out what is certainly somebody else's. What is left may still be pasted, quoted or forwarded; no
+list of forms is ever whole, so here the shape of the turn decides, and in doubt a part is not running speech. Apart
+stand: what quotation marks, fences and tags hold; what a name, a time or any label introduces; what follows a line
+that ends in a colon, asks for work, points at a text or asks about one; indented blocks; and a letter to the speaker
+or signed by somebody else. An opening such as "Update:" or "Hi!" is known to introduce one's own news.
 
 What stands apart may be claimed on a lower standing, and ends nothing (``pipeline/hearsay.py``).
 """
@@ -35,7 +35,8 @@ _SIGNATURE_LINE = re.compile(r"^-- ?$")
 _NOTE_BEHIND = re.compile(r"(?<=[^\s])[ \t]+\[[^\[\]\n]{0,2000}\][ \t]*$", re.MULTILINE)
 """A note behind what was said, "[shared image: a dog]", introduces nothing."""
 _STAMP = re.compile(
-    r"^[ \t]*(?:[([<{]|@?[\w.'-]{1,30}(?: [\w.'-]{1,30})? ?(?:\([^)\n]{0,40}\)|\[[^\]\n]{0,40}\])|\d{1,2}[:.]\d\d\b|\d{4}-\d\d|[\w.'-]{1,30}\s?(?:>|\||»)|[>|#])"
+    r"^[ \t]*(?:[([<{]|@?[\w.'-]{1,30}(?: [\w.'-]{1,30})? ?(?:\([^)\n]{0,40}\)|\[[^\]\n]{0,40}\])|\d{1,2}[:.]\d\d\b|"
+    r"\d{4}-\d\d|[\w.'-]{1,30}\s?(?:>|\||»)|[>|#])"
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+–]|\d{1,2}[.)]|\[[ x]?\])[ \t]+")
 _LABEL = re.compile(r"^(?P<label>[^:\n]{1,160}?)[ \t]*:(?=\s|$|[\"“'‘])")
@@ -43,20 +44,25 @@ _DASHED = re.compile(r"^(?P<label>[^.!?\n]{1,60}?)[ \t]+(?:[—–]|--?)[ \t]+")
 _OWN_LABEL = re.compile(
     r"(?:(?:ok|okay|so|well|and|also|hi|hey|hello|btw|oh|just)\b[,\s]*){0,3}"
     r"(?:(?:here(?:['’]s| is| are)|i have|i['’]ve(?: got)?|i got|it['’]s|with)\s)?"
-    r"(?:(?:a|an|some|my|our|the|few|couple of|two|three|quick|short|small|little|big|great|good|bad|sad|happy|other|another|latest|more|only|one|last|fun|life|personal)\s){0,3}"
-    r"(?:to-?do|notes?|(?:note|reminder) to (?:my)?self|reminder|updates?|plans?|news|next|first|second|third|also|edit|today|tomorrow|p\.?s\.?|fyi|btw|by the way|things?|"
+    r"(?:(?:a|an|some|my|our|the|few|couple of|two|three|quick|short|small|little|big|great|good|bad|sad|happy|"
+    r"other|another|latest|more|only|one|last|fun|life|personal)\s){0,3}"
+    r"(?:to-?do|notes?|(?:note|reminder) to (?:my)?self|reminder|updates?|plans?|news|next|first|second|third|also|"
+    r"edit|today|tomorrow|p\.?s\.?|fyi|btw|by the way|things?|"
     r"facts?|changes?|corrections?|so|ok|okay|well|(?:please )?(?:remember|note|keep in mind)(?: that| this)?)",
     re.IGNORECASE,
 )
-"""What introduces one's own: the labels that loops know as such, with "news" and its like. Any other label may be a name."""
+"""What introduces one's own: the labels that loops know as such, with "news" and its like. Any other label may be a
+name."""
 
 _GREETING = re.compile(
-    r"(?:hi|hiya|hey|hello|good (?:morning|evening|afternoon|day)|dear|morning|thanks|thank you|thx|sorry|please|yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice|"
+    r"(?:hi|hiya|hey|hello|good (?:morning|evening|afternoon|day)|dear|morning|thanks|thank you|thx|sorry|please|"
+    r"yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice|"
     r"good news|big news|great news|finally|wow|oh|ah|well|phew|guess what|long story short)\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
-    r"(?:how (?:are|is|was|were|have)\b.{0,40}\b(?:you|your|it going|things|u)\b|guess what|what['’]?s up|you know what)",
+    r"(?:how (?:are|is|was|were|have)\b.{0,40}\b(?:you|your|it going|things|u)\b|guess what|what['’]?s up|you know "
+    r"what)",
     re.IGNORECASE,
 )
 _SALUTED = re.compile(
@@ -66,12 +72,15 @@ _SALUTED = re.compile(
 _FIRST = re.compile(r"\b(?:i|we|my|our|me|us)\b", re.IGNORECASE)
 _FIRST_SUBJECT = re.compile(r"\b(?:i|we)\b", re.IGNORECASE)
 _TELLING: Final = word_set(
-    "i i'm i've i'd i'll im we we're we've we'll my our it it's the a an he she they his her their you your today yesterday tonight tomorrow now so and but also then "
-    "because since after before when while last next there there's one two three some all things nothing everything somebody someone just only still btw"
+    "i i'm i've i'd i'll im we we're we've we'll my our it it's the a an he she they his her their you your today "
+    "yesterday tonight tomorrow now so and but also then because since after before when while last next there "
+    "there's one two three some all things nothing everything somebody someone just only still btw"
 )
-"""Words of the closed classes that open a sentence which tells; what opens with another may be a heading or ask for something."""
+"""Words of the closed classes that open a sentence which tells; what opens with another may be a heading or ask for
+something."""
 _POINTING = re.compile(
-    r"\b(?:these|those|following|below|above|attached|pasted|forwarded|quoted?)\b|\bthis(?! (?:\w+ )?(?:week|weekend|month|year|morning|afternoon|evening|summer|winter|time|is (?:why|great)))\b"
+    r"\b(?:these|those|following|below|above|attached|pasted|forwarded|quoted?)\b|\bthis(?! (?:\w+ )?(?:week|"
+    r"weekend|month|year|morning|afternoon|evening|summer|winter|time|is (?:why|great)))\b"
     r"|^here\b|\bgot this\b",
     re.IGNORECASE,
 )
@@ -80,7 +89,8 @@ _SENTENCE_END = re.compile(r"[.!?]\s+")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|[.!?](?=\S)[^.!?\n]*)*[.!?]*")
 _OWN_SAYING: Final = word_set("i we i've i'd to")
 _LEARNT: Final = word_set(
-    "think thinks thought thinking believe feel feels felt figured guess guessed decide decided concluded heard hear worry worried"
+    "think thinks thought thinking believe feel feels felt figured guess guessed decide decided concluded heard "
+    "hear worry worried"
 )
 _NAME_LINE = re.compile(
     r"^[ \t]*(?:[-–—~*]{1,2}[ \t]*)?(?P<name>[A-ZÀ-Þ][\w'’.-]*(?: [A-ZÀ-Þ][\w'’.-]*){0,3})[ \t]*$"
@@ -88,7 +98,8 @@ _NAME_LINE = re.compile(
 
 
 def stands_apart(text: str, speaker: str = "") -> tuple[Cut, ...]:
-    """Where ``text`` is not plainly the running speech of the one who is called ``speaker``, in order, none overlapping.
+    """Where ``text`` is not plainly the running speech of the one who is called ``speaker``, in order, none
+    overlapping.
 
     >>> stands_apart("Bob: I moved."), stands_apart("Update: I moved."), stands_apart("I moved to Rome. I like it.")
     (((0, 13),), (), ())
@@ -113,8 +124,8 @@ def running_speech(text: str, speaker: str = "") -> str:
 
 
 def labelled_sentence(text: str) -> str:
-    """The sentence of a turn of one line that a label opens, "Report: done.", where nothing else shows another speaker: no stamp, no marks
-    of a quotation, and nothing in the first person behind the label. Empty where there is none.
+    """The sentence of a turn of one line that a label opens, "Report: done.", where nothing else shows another speaker:
+    no stamp, no marks of a quotation, and nothing in the first person behind the label. Empty where there is none.
 
     >>> labelled_sentence("Landlord: done. He sends someone."), labelled_sentence("Bob: done. I sent it.")
     ('Landlord: done.', '')
@@ -136,7 +147,8 @@ def within(cuts: tuple[Cut, ...], start: int, end: int) -> bool:
 
 
 def _bounded(text: str) -> Iterator[Cut]:
-    """What marks hold between them. From the first mark to the last: who quotes may close a quotation in the quoted words."""
+    """What marks hold between them. From the first mark to the last: who quotes may close a quotation in the quoted
+    words."""
     for fence in _FENCES:
         if (at := text.find(fence)) >= 0:
             last = text.rfind(fence)

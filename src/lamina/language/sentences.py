@@ -1,8 +1,8 @@
 """Splits text into sentences by punctuation and line ends, in one linear pass.
 
-A full stop ends a sentence unless it closes a known abbreviation or an initial, whether the next word has a capital or, as
-many people type, none; three of them, and one within quotation marks, need the capital. Line ends always end a sentence: chat turns
-and lists seldom wrap. CJK full stops need no space.
+A full stop ends a sentence unless it closes a known abbreviation or an initial, whether the next word has a capital
+or, as many people type, none; three of them, and one within quotation marks, need the capital. Line ends always end a
+sentence: chat turns and lists seldom wrap. CJK full stops need no space.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _BOUNDARY = re.compile(r"""[.!?…]{1,8}["'”’)\]]{0,3}(?=\s|$)|[。！？]|[
 _LAST_WORD = re.compile(r"(?<!\w['’])([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
 _EDGE = " \t\r\n-*•>#|"
 _ABBREVIATIONS = word_set(
-    "mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf ca al approx dept est fig vol inc ltd corp co gen col sgt rev "
-    "hon capt lt messrs jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.s.a ph.d b.sc m.sc w.r.t a.k.a "
-    "incl excl resp ext tel ave blvd"
+    "mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf ca al approx dept est fig vol inc ltd corp co gen col sgt "
+    "rev hon capt lt messrs jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.s.a ph.d b.sc m.sc "
+    "w.r.t a.k.a incl excl resp ext tel ave blvd"
 )
 # These also end sentences; only a following lower-case word or digit shows that they do not.
 _MAY_END = word_set(

@@ -72,7 +72,8 @@ def analyse(text: str) -> list[str]:
 
 @lru_cache(maxsize=limits.TERMS_KEPT_MAX)
 def known_terms(text: str) -> tuple[str, ...]:
-    """As ``analyse``, of a short text such as a name or a claim's words, and remembered: these come again with every question."""
+    """As ``analyse``, of a short text such as a name or a claim's words, and remembered: these come again with every
+    question."""
     return tuple(analyse(text))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lamina import limits
 from lamina.errors import Forbidden, Gone, Invalid, NotFound
 from lamina.kernel.events import text_of
 from lamina.kernel.ids import Prefix, prefix_of
+from lamina.kernel.relay import rests_on
 from lamina.kernel.shown import on_one_line, quoted
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views.parts import LiteralView
@@ -29,10 +30,12 @@ _Ask = Callable[[str, Mapping[str, Any]], Any]
 class _Worded:
     words: str
     rests_on: tuple[str, ...] = ()
+    made_from: tuple[str, ...] = ()
+    """Of an event that tells of a document: the events that this was made from."""
 
 
 def explained(record_id: str, ask: _Ask) -> WhyResult:
-    """A record and what it rests on, nearest first, down to the events; of an event, what was drawn from it.
+    """A record and what it rests on, nearest first, down to the events; of an event, what it was made from and what was drawn from it.
 
     Raises ``Invalid`` (INVALID_ID) for an id of another kind, and what reading the record raises.
     """
@@ -53,7 +56,7 @@ def explained(record_id: str, ask: _Ask) -> WhyResult:
 def _walk(
     worded: _Worded, ask: _Ask, found: list[Reason], seen: set[str], *, depth: int, goes_on: bool
 ) -> None:
-    for each in worded.rests_on:
+    for each in (*worded.made_from, *worded.rests_on):
         if each in seen or len(found) == _NODES_MAX:
             continue
         seen.add(each)
@@ -63,8 +66,10 @@ def _walk(
             found.append(Reason(id=each, words=_GONE, depth=depth))
             continue
         found.append(Reason(id=each, words=below.words, depth=depth))
-        if goes_on and depth < limits.WHY_DEPTH_MAX and prefix_of(each) is not Prefix.EVENT:
-            _walk(below, ask, found, seen, depth=depth + 1, goes_on=True)
+        if prefix_of(each) is Prefix.EVENT:
+            below = replace(below, rests_on=())
+        if depth < limits.WHY_DEPTH_MAX and (goes_on or below.made_from):
+            _walk(below, ask, found, seen, depth=depth + 1, goes_on=goes_on)
 
 
 def _read(record_id: str, ask: _Ask) -> _Worded:
@@ -115,7 +120,7 @@ def _event(record_id: str, ask: _Ask) -> _Worded:
     text = text_of(event.content or {})[: limits.SUMMARY_LENGTH_MAX]
     who = on_one_line(event.observed_actor.name or event.actor)
     said = f"Said by {who} at {rfc3339(event.context.observed_at)}: {quoted(text)}"
-    return _Worded(said, tuple(event.derives))
+    return _Worded(said, tuple(event.derives), rests_on(event.content or {}, event.origin.channel))
 
 
 _READ: Final[Mapping[Prefix, Callable[[str, _Ask], _Worded]]] = {

@@ -28,7 +28,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "loops": keeping.EXTRACTOR,
     "loops by a model": applying.EXTRACTOR,
     "turns by a model": READER,
-    "stated claims": "2",
+    "stated claims": "3",
     "beliefs": "6",
     "episodes": "5",
     "concepts": "5",

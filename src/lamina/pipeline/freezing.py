@@ -7,15 +7,20 @@ makes of these when it is derived again is left out, with all else of the same m
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import replace
+from itertools import chain
 
 from lamina.kernel.events import Event
 from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Claim, Layer, layer_of
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
+from lamina.pipeline.view import View
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 
-__all__ = ["as_kept"]
+__all__ = ["as_kept", "kept_of"]
 
 
 def as_kept(store: Store, event: Event, layer: Layer, writes: Writes) -> Writes:
@@ -33,6 +38,22 @@ def as_kept(store: Store, event: Event, layer: Layer, writes: Writes) -> Writes:
     writes.closings += [each for each in kept.closings if layer_of(each.id) is layer]
     writes.supports += [each for each in kept.supports if layer_of(each.record_id) is layer]
     return writes
+
+
+def kept_of(store: Store, view: View, record_ids: Collection[str]) -> tuple[Writes, Instant]:
+    """Those of some records that are kept, as they were left, and the instant after which events add to them again; 0 where none is."""
+    tenant_id = view.event.tenant_id
+    if not store.erasing.has_frozen(tenant_id):
+        return Writes(), 0
+    until = store.erasing.frozen_until(tenant_id, record_ids)
+    at = max(until.values(), default=0)
+    last = ([each for each in view.versions(key) if each.recorded_from <= at][-1:] for key in sorted(until))
+    standing = [each for each in chain(*last) if each.recorded_to is None or each.recorded_to > at]
+    supports = view.supports_of(sorted(until)).values()
+    return Writes(
+        records=[replace(each, recorded_to=None, closed_by=None) for each in standing],
+        supports=[each for each in chain(*supports) if each.recorded_at <= at],
+    ), at
 
 
 def _frozen(store: Store, event: Event, writes: Writes) -> set[str]:

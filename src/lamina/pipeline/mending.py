@@ -20,6 +20,7 @@ from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stan
 from lamina.kernel.scopes import Scope
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.facts import FactResolver
+from lamina.pipeline.freezing import kept_of
 from lamina.pipeline.loops.doing import end_fact, move_fact
 from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.readings.reading import Reading
@@ -207,9 +208,9 @@ class Mender:
         told_too: str | None = None,
     ) -> View:
         """A view of what the events that speak of a matter derive, without the cancelled ones; ``told_too`` is one that may speak of it
-        without anything being held because of it yet."""
+        without anything being held because of it yet, and is put upon what is kept of erased words."""
         ids = [fact.id for scope in scopes for fact in _facts(view, matter, scope)]
-        supports = [each for found in view.supports_of(ids).values() for each in found]
+        supports = [each for tied in view.supports_of(ids).values() for each in tied]
         told = {each.source_id for each in supports if each.relation in TIES}
         told |= set() if told_too is None else {told_too}
         changes: dict[str, list[Support]] = {}
@@ -220,8 +221,11 @@ class Mender:
             if each.source_id not in anew or each.recorded_at >= anew[each.source_id].recorded_at:
                 changes.setdefault(each.source_id, []).append(each)
         told -= {*([] if gone is None else [gone]), *view.cancelled(told)}
-        events = sorted(view.events(told).values(), key=lambda event: event.position)
+        kept, since = (Writes(), 0) if told_too is None else kept_of(self._store, view, ids)
+        found = [event for event in view.events(told).values() if event.recorded_at > since]
+        events = sorted(found, key=lambda event: event.position)
         pending = Pending()
+        pending.add(kept)
         pending.add(
             Writes(
                 offsets=[

@@ -152,6 +152,8 @@ TABLES: Final[Mapping[str, TablePlace]] = {
     "tombstone": _table(
         names="scope", ids="tenant_id id erasure_id audit_id", figures="layer cascade erased_at", why=_PROOF
     ),
+    "redacted_derivation": _table(_LOG, ids="tenant_id event_id record_id", why=_PROOF),
+    "scrubbing": _table(figures="id asked done pages", why="counters"),
     "stale_scope": _table(
         names="scope", ids="tenant_id", figures="events derived", why="goes once the scope is derived anew"
     ),
@@ -350,6 +352,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "continuity/capsule/stored.py": _NO_CONTENT,
     "continuity/capsule/unknown.py": _NO_CONTENT,
     "continuity/files/directory.py": MemoryPlace("lists anew when Documents.rewrites moves"),
+    "coordination/artifacts/cards.py": MemoryPlace("begins anew when Documents.rewrites moves"),
     "continuity/graph/sources.py": MemoryPlace(
         "with the listing that it follows, which is another after an erasure"
     ),

@@ -245,8 +245,8 @@ class SupportGraph(Result):
 
 
 class WhyRecord(Result):
-    """A record of any layer, what it rests on down to the events, and that in words. An event rests on nothing: its graph is what was
-    derived from it (``led_to``)."""
+    """A record of any layer, what it rests on down to the events, and that in words. The graph of an event is what was derived from it
+    (``led_to``); that of a coordination artifact begins with what it was made from (``rests_on``), back to the capsule."""
 
     id: str
     type: str

@@ -10,6 +10,7 @@ from lamina.http.errors import detail_response
 from lamina.http.relay.bridge import bridge_rows
 from lamina.http.relay.context import context_rows
 from lamina.http.relay.continuity import CONTINUITY_JOBS, continuity_rows
+from lamina.http.relay.coordination import coordination_rows
 from lamina.http.relay.messages import message_rows
 from lamina.http.relay.peers import peer_rows
 from lamina.http.relay.schedule import schedule_rows
@@ -28,6 +29,7 @@ def relay_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
         *continuity_rows(by_name),
         *context_rows(by_name),
         *schedule_rows(by_name),
+        *coordination_rows(by_name),
         *peer_rows(by_name),
         *message_rows(by_name),
         *bridge_rows(by_name),

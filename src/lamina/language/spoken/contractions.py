@@ -1,7 +1,7 @@
 """Contractions that were written without their apostrophe: "im", "dont", and "ill" where it is no illness.
 
-Most are no other word. Those that are ("its", "id", "ill", "well", "were", "wed", "shed", "shell", "hell", "lets") are taken for contractions
-only by what stands around them, and stay as they are in doubt.
+Most are no other word. Those that are ("its", "id", "ill", "well", "were", "wed", "shed", "shell", "hell", "lets")
+are taken for contractions only by what stands around them, and stay as they are in doubt.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from lamina.language.wordsets import word_set
 __all__ = ["FORMS", "with_apostrophes"]
 
 _NOT: Final = word_set(
-    "dont doesnt didnt couldnt wouldnt shouldnt isnt wasnt arent werent havent hasnt hadnt wont cant aint mustnt neednt mightnt"
+    "dont doesnt didnt couldnt wouldnt shouldnt isnt wasnt arent werent havent hasnt hadnt wont cant aint mustnt "
+    "neednt mightnt"
 )
 _ENDINGS: Final = {
-    "m": word_set("im"),
-    "ve": word_set("ive weve theyve youve couldve wouldve shouldve mightve mustve"),
-    "re": word_set("theyre youre"),
-    "s": word_set("hes shes thats whats wheres whos hows whens theres heres"),
-    "ll": word_set("youll theyll itll thatll"),
-    "d": word_set("youd theyd hed itd"),
-}
+    "m": word_set("im"), "ve": word_set("ive weve theyve youve couldve wouldve shouldve mightve mustve"),
+    "re": word_set("theyre youre"), "s": word_set("hes shes thats whats wheres whos hows whens theres heres"),
+    "ll": word_set("youll theyll itll thatll"), "d": word_set("youd theyd hed itd"),
+}  # fmt: skip
 _LENGTHS: Final = {
     **dict.fromkeys(_NOT, 1),
     **{form: len(ending) for ending, forms in _ENDINGS.items() for form in forms},
 }
 _SHORT: Final = word_set("im ive id ill its well were wed shed shell hell lets")
 _LEADS: Final = (
-    r"(?:and|but|so|then|oh|yeah|yes|yep|ok|okay|well|no|nah|because|cause|cos|since|if|when|while|until|till|that|also|anyway|hey|hi|hello|"
-    r"thinks?|thought|hopes?|guess|reckons?|bet|says?|said|wish|know|knows|sure|maybe|today|tomorrow|tonight|later|now|please|actually|honestly)"
+    r"(?:and|but|so|then|oh|yeah|yes|yep|ok|okay|well|no|nah|because|cause|cos|since|if|when|while|until|till|that|"
+    r"also|anyway|hey|hi|hello|"
+    r"thinks?|thought|hopes?|guess|reckons?|bet|says?|said|wish|know|knows|sure|maybe|today|tomorrow|tonight|later|"
+    r"now|please|actually|honestly)"
 )
 _STARTS: Final = re.compile(rf"(?:^|[.!?,;:…\n]|\b{_LEADS}) {{0,9}}$", re.IGNORECASE)
 _OPENS: Final = re.compile(
@@ -41,14 +41,23 @@ _OPENS: Final = re.compile(
 )
 _WHILE: Final = re.compile(r"\b(?:while|because|cause|cos|since|when|until|till) {0,9}$", re.IGNORECASE)
 _DEEDS: Final = (
-    r"(?:(?:also|just|probably|definitely|never|try and|have to|need to|be able to|go and) )?(?:call|ring|phone|text|e-?mail|message|ask|tell|go|come|be|have|do|get|take|make|"
-    r"buy|bring|book|pay|send|write|need|see|meet|pick|drop|leave|stay|try|let|give|find|look|check|start|finish|move|sell|order|cancel|cook|"
-    r"clean|fix|sort|put|keep|think|sleep|wait|work|help|know|miss|remember|forget|show|speak|talk|visit|wear|walk|run|drive|fly|cycle|eat|drink|post|"
+    r"(?:(?:also|just|probably|definitely|never|try and|have to|need to|be able to|go and) )?(?:call|ring|phone|"
+    r"text|e-?mail|message|ask|tell|go|come|be|have|do|get|take|make|"
+    r"buy|bring|book|pay|send|write|need|see|meet|pick|drop|leave|stay|try|let|give|find|look|check|start|finish|"
+    r"move|sell|order|cancel|cook|"
+    r"clean|fix|sort|put|keep|think|sleep|wait|work|help|know|miss|remember|forget|show|speak|talk|visit|wear|walk|"
+    r"run|drive|fly|cycle|eat|drink|post|"
     r"print|return|collect|water|feed|renew|arrange|cover|swap|handle|transfer|update|join|switch)\b"
 )
 _LIKING: Final = r"(?:like|love|rather|prefer|hate)\b"
-_END: Final = r"(?: {0,9}$| *[.,!?;]| (?:and|but|so|or|here|there|outside|today|tonight|tomorrow|to|that|for|at|when|if|tho|though|then|now|again|anyway|tbh)\b)"
-_NUMBERS: Final = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|twenty|thirty|forty|fifty)"
+_END: Final = (
+    r"(?: {0,9}$| *[.,!?;]| (?:and|but|so|or|here|there|outside|today|tonight|tomorrow|to|that|for|at|when|if|tho|"
+    r"though|then|now|again|anyway|tbh)\b)"
+)
+_NUMBERS: Final = (
+    r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|twenty|thirty|"
+    r"forty|fifty)"
+)
 
 _Places = tuple[int, re.Pattern[str] | None, str, str]
 """Letters behind the apostrophe, what leads up to it, what never does, and what follows it."""
@@ -58,32 +67,42 @@ _BY_PLACE: Final[dict[str, list[_Places]]] = {
             1,
             None,
             r"(?!)",
-            r"(?:a|an|the|not|my|his|her|our|your|been|going|gonna|so(?!-)|too|really|just|about|like|at|on|in|from|for|because|actually|probably|always|"
+            r"(?:a|an|the|not|my|his|her|our|your|been|going|gonna|so(?!-)|too|really|just|about|like|at|on|in|from|"
+            r"for|because|actually|probably|always|"
             r"never|called|raining|snowing|getting|working|time to|half (?:past|an|a)|quarter (?:past|to)|too)\b(?!-)"
-            rf"|(?:ok|okay|fine|great|good|bad|lovely|nice|cold|hot|warm|late|early|hard|easy|cheap|expensive|broken|gone|done|over|true|mine|yours|hers|ours){_END}"
-            rf"|(?:valid|due|open|closed|worth|allergic|painful|busy) |{_NUMBERS}(?: {_NUMBERS})? ?(?:past|to|o['’]?clock|am|pm|a m|p m|degrees|minutes|hours|days|weeks|pounds|euros|dollars|quid)\b|{_NUMBERS} *(?:$|[.,!?])",
+            rf"|(?:ok|okay|fine|great|good|bad|lovely|nice|cold|hot|warm|late|early|hard|easy|cheap|expensive|"
+            rf"broken|gone|done|over|true|mine|yours|hers|ours){_END}"
+            rf"|(?:valid|due|open|closed|worth|allergic|painful|busy) |{_NUMBERS}(?: {_NUMBERS})? ?(?:past|to|"
+            rf"o['’]?clock|am|pm|a m|p m|degrees|minutes|hours|days|weeks|pounds|euros|dollars|quid)\b|{_NUMBERS} "
+            rf"*(?:$|[.,!?])",
         )
     ],
     "id": [
         (
             1,
             None,
-            r"\b(?:my|your|his|her|their|our|the|a|an|this|that|which|what|user|photo|face|apple|order|session|account|customer|product|ticket|booking|event|device|item|student|client|voter|fake|valid|no|by|of|with|and) {0,9}$",
+            r"\b(?:my|your|his|her|their|our|the|a|an|this|that|which|what|user|photo|face|apple|order|session|"
+            r"account|customer|product|ticket|booking|event|device|item|student|client|voter|fake|valid|no|by|of|"
+            r"with|and) {0,9}$",
             _LIKING,
         ),
         (
             1,
             None,
-            r"\b(?:my|your|his|her|their|our|the|a|an|this|which|what|\w*[^\W\d_](?:er|on|ct|nt|et|ce)|account|by|of|with|no|item|event|photo|apple) {0,9}$",
-            r"(?:probably|definitely|better|never|been|be able|have to|say|want|need|take|go(?:ne)? (?!to the end)|known|forgotten|do it)\b",
+            r"\b(?:my|your|his|her|their|our|the|a|an|this|which|what|\w*[^\W\d_](?:er|on|ct|nt|et|ce)|account|by|"
+            r"of|with|no|item|event|photo|apple) {0,9}$",
+            r"(?:probably|definitely|better|never|been|be able|have to|say|want|need|take|go(?:ne)? (?!to the end)|"
+            r"known|forgotten|do it)\b",
         ),
     ],
     "ill": [
         (
             2,
             None,
-            r"\b(?:am|is|was|were|are|be|been|being|feel|feels|feeling|felt|gets?|got|getting|falls?|fell|fallen|so|very|really|too|quite|seriously|critically|"
-            r"mentally|terminally|chronically|severely|my|your|his|her|their|our|the|an|i['’]?m|he['’]?s|she['’]?s|taken|looks?|became|become|speak|with|of) {0,9}$",
+            r"\b(?:am|is|was|were|are|be|been|being|feel|feels|feeling|felt|gets?|got|getting|falls?|fell|fallen|so|"
+            r"very|really|too|quite|seriously|critically|"
+            r"mentally|terminally|chronically|severely|my|your|his|her|their|our|the|an|i['’]?m|he['’]?s|she['’]?s|"
+            r"taken|looks?|became|become|speak|with|of) {0,9}$",
             _DEEDS,
         )
     ],
@@ -92,7 +111,8 @@ _BY_PLACE: Final[dict[str, list[_Places]]] = {
             2,
             _STARTS,
             r"(?:\b(?:as|might as|may as|very|oh|that) {0,9}$)",
-            r"(?:(?:probably|definitely|both|all) (?!i\b|we\b|you\b)|be (?!honest|fair)|need to|have to|meet|fly|visit|move to|go (?:to|for|with|on (?:holiday|the))|drive)\b",
+            r"(?:(?:probably|definitely|both|all) (?!i\b|we\b|you\b)|be (?!honest|fair)|need to|have to|meet|fly|"
+            r"visit|move to|go (?:to|for|with|on (?:holiday|the))|drive)\b",
         )
     ],
     "were": [
@@ -100,20 +120,25 @@ _BY_PLACE: Final[dict[str, list[_Places]]] = {
             2,
             _OPENS,
             r"(?!)",
-            r"(?:(?:not|all|both|still|also|just|now) )?(?:gonna|(?!(?:during|evening|morning|nothing|something|anything|everything|string|king|ring|spring)\b)[a-z]+ing)\b(?![^.!?]*\?)",
+            r"(?:(?:not|all|both|still|also|just|now) )?(?:gonna|(?!(?:during|evening|morning|nothing|something|"
+            r"anything|everything|string|king|ring|spring)\b)[a-z]+ing)\b(?![^.!?]*\?)",
         ),
-        (2, _WHILE, r"(?!)", r"(?:(?:not|all|both|still|just|now) )?(?:away|off|out|at|in|on|from|having|[a-z]{2,}ing)\b"),
+        (2, _WHILE, r"(?!)",
+            r"(?:(?:not|all|both|still|just|now) )?(?:away|off|out|at|in|on|from|having|[a-z]{2,}ing)\b"),
     ],
     "wed": [(1, _STARTS, r"(?!)", _LIKING)],
     "shed": [(1, _STARTS, r"(?!)", r"(?:like|love|rather|prefer|been|never)\b")],
-    "shell": [(2, _STARTS, r"(?!)", r"(?:be|have|call|need|come|get|go|take|never|probably|ring|love|hate|want|start|move)\b")],
-    "hell": [(2, _STARTS, r"\b(?:oh|the|like) {0,9}$", r"(?:be (?!damned)|need|call|ring|probably|start|move|have to|pick|bring)\b")],
+    "shell": [(2, _STARTS, r"(?!)",
+        r"(?:be|have|call|need|come|get|go|take|never|probably|ring|love|hate|want|start|move)\b")],
+    "hell": [(2, _STARTS, r"\b(?:oh|the|like) {0,9}$",
+        r"(?:be (?!damned)|need|call|ring|probably|start|move|have to|pick|bring)\b")],
     "lets": [
         (
             1,
             _OPENS,
             r"(?!)",
-            r"(?:go|get|do|see|meet|book|make|try|say|talk|order|plan|cook|play|start|stick|keep|move|have|be|not|just|call|leave|take|find|look|buy|watch|eat)\b",
+            r"(?:go|get|do|see|meet|book|make|try|say|talk|order|plan|cook|play|start|stick|keep|move|have|be|not|"
+            r"just|call|leave|take|find|look|buy|watch|eat)\b",
         )
     ],
 }  # fmt: skip

@@ -2,7 +2,8 @@
 
 ``find_times`` reads running text, ``parse_window`` one phrase that must be a time window, ``question_window`` the time
 a question asks about. The reference instant is always passed in. Layers, each importing only those before it: values,
-calendar, lexicon, tokens, nodes, durations, numeric, dates, relative, anchored, clocks, moments, grammar, finder, windows.
+calendar, lexicon, tokens, nodes, durations, numeric, dates, relative, anchored, clocks, moments, grammar, finder,
+windows.
 """
 
 from lamina.language.temporal.finder import find_times

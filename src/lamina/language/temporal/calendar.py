@@ -159,7 +159,8 @@ def _easter(days: int) -> Callable[[int], date]:
 
 
 HOLIDAYS: dict[str, Callable[[int], date]] = {
-    # Keys are regular expressions for the lower-cased name; a longer name stands before the one it begins with. Movable civil holidays follow the United States.
+    # Keys are regular expressions for the lower-cased name; a longer name stands before the one it begins with. Movable
+    # civil holidays follow the United States.
     r"new\s+year'?s?'?\s+eve": _fixed(12, 31),
     r"new\s+year'?s?'?(?:\s+day)?": _fixed(1, 1),
     r"(?:martin\s+luther\s+king|mlk)(?:\s+jr\.?)?\s+day": _weekday(1, 0, 3),

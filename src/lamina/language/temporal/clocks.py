@@ -1,7 +1,7 @@
 """Times of day: "3pm", "half past seven", "5:30 in the evening", "this morning", "from 5 to 6pm".
 
-An hour from 1 to 12 without am, pm or a part of the day has two readings. Morning is 8 to 12, afternoon 12 to 16, evening
-16 to 20 and night 20 to 24, as TIMEX annotators count them.
+An hour from 1 to 12 without am, pm or a part of the day has two readings. Morning is 8 to 12, afternoon 12 to 16,
+evening 16 to 20 and night 20 to 24, as TIMEX annotators count them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Hours:
 
 
 _CLOCK = re.compile(
-    r"([0-9]{1,2})(?:(?::([0-9]{2})(?::([0-9]{2}))?)|\.([0-9]{2})|h([0-9]{2})?)?(?:\s?(ampm|a\s?\.?\s?m\b\s?\.?|p\s?\.?\s?m\b\s?\.?|a(?![a-z'])|p(?![a-z'])|h\b))?"
+    r"([0-9]{1,2})(?:(?::([0-9]{2})(?::([0-9]{2}))?)|\.([0-9]{2})|h([0-9]{2})?)?(?:\s?(ampm|a\s?\.?\s?m\b\s?\.?|"
+    r"p\s?\.?\s?m\b\s?\.?|a(?![a-z'])|p(?![a-z'])|h\b))?"
     r"(?![0-9]|[.:/-][0-9]{3}|%)"
 )
 _COMPACT = re.compile(r"([01][0-9]|2[0-3])([0-5][0-9])(?:\s?(am|pm))?(?![0-9]|[./:][0-9])")

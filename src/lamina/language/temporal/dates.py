@@ -29,55 +29,12 @@ from lamina.language.temporal.tokens import (
     two_digit_year,
     year_number,
 )
+from lamina.language.wordsets import word_set
 
-_AFTER_THE_NTH = frozenset(
-    [
-        "of",
-        "at",
-        "in",
-        "on",
-        "and",
-        "or",
-        "to",
-        "until",
-        "till",
-        "between",
-        "from",
-        "this",
-        "last",
-        "next",
-        "before",
-        "after",
-        "by",
-        "i",
-        "we",
-        "he",
-        "she",
-        "it",
-        "they",
-        "you",
-        "for",
-        "with",
-        "is",
-        "was",
-        "were",
-        "are",
-        "will",
-        "would",
-        "morning",
-        "afternoon",
-        "evening",
-        "night",
-        "around",
-        "about",
-        "through",
-        "because",
-        "so",
-        "but",
-        "when",
-        "if",
-        "as",
-    ]
+_AFTER_THE_NTH = word_set(
+    "of at in on and or to until till between from this last next before after by i we he she it they you for "
+    "with is was were are will would morning afternoon evening night around about through because so but when "
+    "if as"
 )
 
 

@@ -119,18 +119,9 @@ def length_at(r: Reading, i: int) -> Length | None:
 
 def _rank(unit: str) -> int:
     order = [
-        "second",
-        "minute",
-        "hour",
-        "day",
-        "business day",
-        "weekend",
-        "week",
-        "fortnight",
-        "month",
-        "quarter",
-        "year",
-    ]
+        "second", "minute", "hour", "day", "business day", "weekend", "week", "fortnight", "month",
+        "quarter", "year",
+    ]  # fmt: skip
     return order.index(unit) if unit in order else len(order)
 
 

@@ -170,36 +170,18 @@ def open_window(r: Reading, i: int) -> Node | None:
 
 _LEADS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     # (words, the open side, where the window is cut: at the start or the end of what follows)
-    (("no", "later", "than"), "from", "start"),
-    (("not", "later", "than"), "from", "start"),
-    (("no", "earlier", "than"), "to", "start"),
-    (("later", "than"), "to", "end"),
-    (("earlier", "than"), "from", "start"),
-    (("greater", "than"), "to", "end"),
-    (("year", "greater", "than"), "to", "end"),
-    (("as", "early", "as"), "to", "start"),
-    (("as", "late", "as"), "from", "start"),
-    (("starting", "on"), "to", "start"),
-    (("starting", "from"), "to", "start"),
-    (("beginning", "on"), "to", "start"),
-    (("starting",), "to", "start"),
-    (("beginning",), "to", "start"),
-    (("ever", "since"), "to", "start"),
-    (("since",), "to", "start"),
-    (("after",), "to", "end"),
-    (("before",), "from", "start"),
-    (("prior", "to"), "from", "start"),
-    (("up", "to"), "from", "start"),
-    (("until",), "from", "start"),
-    (("till",), "from", "start"),
-    (("til",), "from", "start"),
-    (("to",), "from", "date"),
-    (("by",), "from", "start"),
-    ((">", "="), "to", "start"),
-    (("<", "="), "from", "end"),
-    ((">",), "to", "end"),
-    (("<",), "from", "start"),
-)
+    (("no", "later", "than"), "from", "start"), (("not", "later", "than"), "from", "start"),
+    (("no", "earlier", "than"), "to", "start"), (("later", "than"), "to", "end"),
+    (("earlier", "than"), "from", "start"), (("greater", "than"), "to", "end"),
+    (("year", "greater", "than"), "to", "end"), (("as", "early", "as"), "to", "start"),
+    (("as", "late", "as"), "from", "start"), (("starting", "on"), "to", "start"),
+    (("starting", "from"), "to", "start"), (("beginning", "on"), "to", "start"), (("starting",), "to", "start"),
+    (("beginning",), "to", "start"), (("ever", "since"), "to", "start"), (("since",), "to", "start"),
+    (("after",), "to", "end"), (("before",), "from", "start"), (("prior", "to"), "from", "start"),
+    (("up", "to"), "from", "start"), (("until",), "from", "start"), (("till",), "from", "start"),
+    (("til",), "from", "start"), (("to",), "from", "date"), (("by",), "from", "start"), ((">", "="), "to", "start"),
+    (("<", "="), "from", "end"), ((">",), "to", "end"), (("<",), "from", "start"),
+)  # fmt: skip
 
 
 def _opened(r: Reading, i: int, j: int, side: str, edge: str) -> Node | None:

@@ -102,22 +102,10 @@ PARTS = {  # hours, half-open; night ends at midnight
 }
 MEALS = {"breakfast": (8, 12), "lunch": (11, 13), "dinner": (16, 20)}
 FREQUENCIES = {
-    "hourly": "PT1H",
-    "daily": "P1D",
-    "nightly": "P1D",
-    "everyday": "P1D",
-    "weekly": "P1W",
-    "biweekly": "P2W",
-    "fortnightly": "P2W",
-    "monthly": "P1M",
-    "bimonthly": "P2M",
-    "quarterly": "P3M",
-    "yearly": "P1Y",
-    "annual": "P1Y",
-    "annually": "P1Y",
-    "weekends": "P1WE",
-    "weekdays": "P1BD",
-}
+    "hourly": "PT1H", "daily": "P1D", "nightly": "P1D", "everyday": "P1D", "weekly": "P1W", "biweekly": "P2W",
+    "fortnightly": "P2W", "monthly": "P1M", "bimonthly": "P2M", "quarterly": "P3M", "yearly": "P1Y", "annual": "P1Y",
+    "annually": "P1Y", "weekends": "P1WE", "weekdays": "P1BD",
+}  # fmt: skip
 NOW_WORDS = _words("now today tonight yesterday tomorrow tonite tmrw yday nowadays")
 
 HOLIDAY = re.compile("|".join(f"({name})\\b" for name in HOLIDAYS))

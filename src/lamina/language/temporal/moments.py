@@ -16,13 +16,9 @@ from lamina.language.temporal.tokens import Reading, remembered, year_number
 from lamina.language.temporal.values import UNIT_SECONDS, Grain
 
 _NOW = (
-    ("right", "now"),
-    ("at", "the", "moment"),
-    ("at", "present"),
-    ("at", "this", "time"),
-    ("at", "the", "minute"),
+    ("right", "now"), ("at", "the", "moment"), ("at", "present"), ("at", "this", "time"), ("at", "the", "minute"),
     ("now",),
-)
+)  # fmt: skip
 _NIGHT_ENDS_AT = 6 * 3600  # "last night at 2" is this morning
 _BARE_AFTER = frozenset(["at", "by", "around", "about", "from", "before", "after"]) | ABOUT
 
@@ -41,7 +37,8 @@ def present(r: Reading, i: int) -> Node | None:
 
 
 _INSTANT = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:z\b|[+-][0-9]{2}:?[0-9]{2})?(?![0-9:])"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:z\b|"
+    r"[+-][0-9]{2}:?[0-9]{2})?(?![0-9:])"
 )
 
 

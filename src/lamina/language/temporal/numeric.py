@@ -11,11 +11,13 @@ import re
 from lamina.language.temporal.lexicon import MONTHS, WEEKDAYS
 from lamina.language.temporal.nodes import Node, Partial, dated
 from lamina.language.temporal.tokens import Reading, two_digit_year
+from lamina.language.wordsets import word_set
 
 _NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
 _END = r"(?![0-9]|[/.:][0-9]|-[0-9](?![0-9]*[/.][0-9])|%)"  # a hyphen may join two dates
 _FULL = re.compile(
-    rf"(?:([12][0-9]{{3}})([-/. ])({_NAMES}|[0-9]{{1,2}})\2([0-9]{{1,2}})|((?:19|20)[0-9]{{2}})([01][0-9])([0-3][0-9])){_END}"
+    rf"(?:([12][0-9]{{3}})([-/. ])({_NAMES}|[0-9]{{1,2}})\2([0-9]{{1,2}})|((?:19|"
+    rf"20)[0-9]{{2}})([01][0-9])([0-3][0-9])){_END}"
 )
 _ENDING_IN_YEAR = re.compile(
     rf"([0-9]{{1,2}})\s?([-/.])\s?([0-9]{{1,2}})\s?\2\s?([0-9]{{4}}|[0-9]{{2}}){_END}"
@@ -25,23 +27,8 @@ _MONTH_AND_YEAR = re.compile(
 )
 _DAY_AND_MONTH = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})(\.(?!\w))?{_END}")
 _SECOND_OF_PAIR = re.compile(r"[0-9]{1,2}[./][0-9]+")
-_BEFORE_DOTTED = frozenset(
-    [
-        "on",
-        "until",
-        "till",
-        "since",
-        "before",
-        "after",
-        "from",
-        "to",
-        "between",
-        "and",
-        "the",
-        "by",
-        "this",
-        "next",
-    ]
+_BEFORE_DOTTED = word_set(
+    "on until till since before after from to between and the by this next"
 ) | frozenset(WEEKDAYS)
 
 

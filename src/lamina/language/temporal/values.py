@@ -13,31 +13,14 @@ Grain = Literal[
 ]  # fmt: skip
 
 UNIT_SECONDS: dict[str, int] = {
-    "second": 1,
-    "minute": 60,
-    "hour": 3_600,
-    "day": 86_400,
-    "business day": 86_400,
-    "week": 7 * 86_400,
-    "weekend": 2 * 86_400,
-    "fortnight": 14 * 86_400,
-    "month": 30 * 86_400,
-    "quarter": 90 * 86_400,
-    "year": 365 * 86_400,
-    "decade": 3_650 * 86_400,
-    "century": 36_500 * 86_400,
-}
+    "second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "business day": 86_400, "week": 7 * 86_400,
+    "weekend": 2 * 86_400, "fortnight": 14 * 86_400, "month": 30 * 86_400, "quarter": 90 * 86_400,
+    "year": 365 * 86_400, "decade": 3_650 * 86_400, "century": 36_500 * 86_400,
+}  # fmt: skip
 _TIMEX_UNITS = {
-    "second": "S",
-    "minute": "M",
-    "hour": "H",
-    "day": "D",
-    "business day": "BD",
-    "week": "W",
-    "weekend": "WE",
-    "month": "M",
-    "year": "Y",
-}
+    "second": "S", "minute": "M", "hour": "H", "day": "D", "business day": "BD", "week": "W", "weekend": "WE",
+    "month": "M", "year": "Y",
+}  # fmt: skip
 _TIMEX_MULTIPLES = {
     "fortnight": (2, "week"),
     "quarter": (3, "month"),

@@ -25,10 +25,10 @@ def parse_window(
 ) -> tuple[datetime, datetime]:
     """The half-open window ``(valid_from, valid_to)`` that the whole ``phrase`` names, in the zone of ``now``.
 
-    ``phrases`` are a tenant's own, matched first, exactly but for case and outer spaces. "Last N days" is
-    ``[now - N days, now)``; "since X" ends at ``now`` unless X lies ahead; a side that stays open is the first or last
-    instant that ``datetime`` can hold, in UTC. A name that returns ("Friday", "May") is the most recent one.
-    Raises ``UnparseableTemporal`` when the phrase is anything but one time expression that names a window; ``ValueError``
+    ``phrases`` are a tenant's own, matched first, exactly but for case and outer spaces. "Last N days" is ``[now - N
+    days, now)``; "since X" ends at ``now`` unless X lies ahead; a side that stays open is the first or last instant
+    that ``datetime`` can hold, in UTC. A name that returns ("Friday", "May") is the most recent one. Raises
+    ``UnparseableTemporal`` when the phrase is anything but one time expression that names a window; ``ValueError``
     for a naive ``now``.
     """
     if now.tzinfo is None:
@@ -64,10 +64,10 @@ _GENERIC = frozenset(("now", "right now", "at the moment", "at present", "at thi
 def question_window(question: str, reference: datetime) -> Window | None:
     """The window in which a question looks for its answer, or ``None`` if it names none.
 
-    "What did we decide last month?" has one; "When did she move?" only asks for a time. "When did we meet in May?" has
-    one again. Durations, recurrences, times of day without a date, and "now" are no windows. Of several dates the window
-    spans from the first to the last. A day counted in coarser units is widened by half the unit ("two years ago" by half
-    a year to either side), an approximate one by half its distance from the reference, a week at most.
+    "What did we decide last month?" has one; "When did she move?" only asks for a time. "When did we meet in May?"
+    has one again. Durations, recurrences, times of day without a date, and "now" are no windows. Of several dates the
+    window spans from the first to the last. A day counted in coarser units is widened by half the unit ("two years
+    ago" by half a year to either side), an approximate one by half its distance from the reference, a week at most.
     """
     windows = [m for m in find_times(question[:TEXT_CHARS_MAX], reference) if _bounds(m)]
     if not windows:

@@ -9,43 +9,33 @@ from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.figures import is_spouse
-from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, phrase_tokens
+from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
-from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
 _TOYS = word_set("stuffed toy plush inflatable hot wooden ceramic robot")
+_OF_PLACES = word_set("lives_in from born_in grew_up_in works_at studies_at located_in")
+_OF_THINGS = word_set("visited left started finished won lost joined attended studies")
 _POINTING = word_set("this that these those")
-_PASSING = word_set(
-    "open closed blocked broken delayed paused overdue down offline online live active inactive"
-)
 _OPPOSITE = {"likes": "dislikes"}
 """What is not liked is disliked; what is not hated need not be liked."""
 _NO_PASTIME = word_set(
-    "being doing having getting going making thinking knowing trying saying seeing feeling hearing looking meeting coming becoming giving "
-    "taking keeping letting putting using wanting needing asking telling"
+    "being doing having getting going making thinking knowing trying saying seeing feeling hearing looking meeting "
+    "coming becoming giving taking keeping letting putting using wanting needing asking telling"
 )
 
 
 class Actions(Emitter):
     def _preference(self, clause: Clause, subject: EntityRef) -> None:
         lemma = clause.lemma
-        cannot_stand = lemma == "stand" and clause.modal == "can" and clause.negated
-        if lemma not in words.GERUND_OBJECT and not cannot_stand:
+        if lemma not in words.GERUND_OBJECT or is_hypothetical(clause) or clause.modal == "will":
             return
-        if cannot_stand:
-            predicate = "dislikes"
-            clause = replace(clause, negated=False, modal="")
-        elif is_hypothetical(clause) or lemma == "stand" or clause.modal == "will":
-            return
-        else:
-            predicate = words.GERUND_OBJECT[lemma]
+        predicate = words.GERUND_OBJECT[lemma]
         if clause.negated and predicate in _OPPOSITE:
             predicate = _OPPOSITE[predicate]
             clause = replace(clause, negated=False)
         objects = clause.objects("dobj", "xcomp", "ccomp")
-        over = self._compared(clause)
         if self.personal and self._is_common(subject):
             return
         if clause.relative_object is not None or any(
@@ -70,25 +60,12 @@ class Actions(Emitter):
                 continue  # "I like running but hate gyms", read as one thing
             if target.tag == "VB" and isinstance(value, LiteralValue):
                 value = replace(value, value=f"to {value.value}")
-            self._emit(clause, subject, predicate, value, qualifiers=over)
+            self._emit(clause, subject, predicate, value)
 
     def _is_pastime(self, target: Token) -> bool:
         """The bare "running" of "I hate running"."""
         bare = not [t for t in self.parse.children(target) if t.dep not in ("cc", "conj", "punct")]
         return target.tag == "VBG" and bare and target.lower not in _NO_PASTIME
-
-    def _compared(self, clause: Clause) -> tuple[tuple[str, str], ...]:
-        if clause.lemma != "prefer":
-            return ()
-        found = [
-            t for slot, objects in clause.prepositions() if slot in ("to", "over", "than") for t in objects
-        ]
-        for target in clause.objects("dobj"):
-            for prep in self.parse.children(target, "prep"):
-                if prep.lower in ("to", "over"):
-                    found += self.parse.children(prep, "pobj", "pcomp")
-        texts = [self.parse.words(phrase_tokens(self.parse, t, self.times)) for t in found[:2]]
-        return tuple(("over", text) for text in texts if text)
 
     def _have(self, clause: Clause, subject: EntityRef) -> None:
         lemma = clause.lemma
@@ -119,14 +96,8 @@ class Actions(Emitter):
                 and not clause.past
                 and self._is_indefinite(target)
                 and not self._is_common(subject)
-                and not self._is_cause_told(clause, target)
             ):
-                self._emit(clause, subject, "has", value, scale=0.8)
-
-    def _is_cause_told(self, clause: Clause, target: Token) -> bool:
-        """Of "an allergy to paperwork", which is none, there is nothing to be had."""
-        causes = [*self.parse.children(target, "prep"), *self.parse.children(clause.verb, "prep")]
-        return target.lemma in ("allergy", "intolerance") and any(t.lower == "to" for t in causes)
+                self._emit(clause, subject, "has", value)
 
     def _event(self, clause: Clause, subject: EntityRef, value: Value | None) -> None:
         """ "I have a meeting on the 24th" is about one to come, also on the 9th."""
@@ -169,11 +140,9 @@ class Actions(Emitter):
             predicate = words.CANON.get((clause.lemma, slot)) or self._going(clause, slot, target)
             if predicate is not None and not self._read_elsewhere(clause, slot, predicate, target):
                 self._canonical_claim(clause, subject, predicate, target)
-        self._participles(clause, subject)
 
     def _read_elsewhere(self, clause: Clause, slot: str, predicate: str, target: Token) -> bool:
-        """Tastes were refused by their own handler, past wishes are reasons, "was married by" is no spouse, and who is driven to
-        football no car."""
+        """Tastes were refused by their own handler, past wishes are reasons, and "was married by" is no spouse."""
         return (
             predicate in words.TASTES
             or (predicate in words.HABITUAL and not self._is_habitual(clause))
@@ -181,21 +150,11 @@ class Actions(Emitter):
             or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
             or (predicate == "married_to" and ((slot == "dobj" and clause.passive) or not is_spouse(target)))
             or (predicate == "engaged_to" and not is_spouse(target))
-            or (predicate == "drives" and self._takes_along(clause))
         )
-
-    def _takes_along(self, clause: Clause) -> bool:
-        """Whether a bare name is taken somewhere: of "I drive a Golf to work" the car has an article."""
-        goals = {slot for slot, _ in clause.prepositions()} & {"to", "from", "into", "over to"}
-        home = any(t.lower in ("home", "there", "around") for t in self.parse.children(clause.verb, "advmod"))
-        bare = any(
-            self.parse.child(t, "det", "poss", "nummod", "amod") is None for t in clause.objects("dobj")
-        )
-        home |= any(t.lower == "home" for t in clause.objects("dobj"))
-        return bare and (bool(goals) or home)
 
     def _is_habitual(self, clause: Clause) -> bool:
-        """Whether it tells how a person is ("I play the violin"), not what they are at or did ("I'm playing a game")."""
+        """Whether it tells how a person is ("I play the violin"), not what they are at or did ("I'm playing a
+        game")."""
         subject = clause.subject
         simple = clause.verb.tag in ("VBP", "VBZ", "VB") and not clause.past and not clause.perfect
         return simple and subject is not None and clause.relative_object is None
@@ -213,24 +172,6 @@ class Actions(Emitter):
         if value is None or not self._fits(predicate, value, target, subject):
             return
         self._emit(clause, subject, predicate, value)
-
-    def _participles(self, clause: Clause, subject: EntityRef) -> None:
-        """ "The deal is signed", "I was born in May", "she is called Al"."""
-        done = words.ADJECTIVE_ATTRIBUTES.get(clause.verb.lower)
-        if (
-            clause.passive
-            and done == "status"
-            and subject.type in ("thing", "organisation", "product", "event")
-        ):
-            # What was signed still is; what was closed need not be.
-            passing = clause.past and not clause.perfect and clause.verb.lower in _PASSING
-            word = LiteralValue("string", clause.verb.lower)
-            self._emit(clause, subject, done, word, state=not passing)
-        if clause.lemma == "bear":
-            self._born(clause, subject)
-        if clause.lemma == "call" and clause.passive and not self._is_common(subject):
-            for name in clause.objects("oprd"):
-                self._emit(clause, subject, "known_as", noun_value(self.parse, name, self.refs, self.times))
 
     def _going(self, clause: Clause, slot: str, target: Token) -> str | None:
         """ "went to Paris" is a visit, "went to a concert" an attendance."""
@@ -254,15 +195,7 @@ class Actions(Emitter):
             return False
         if predicate == "uses" and target.tag == "JJ" and target.dep == "conj":
             return True  # "ruff and black"
-        if predicate in (
-            "lives_in",
-            "from",
-            "born_in",
-            "grew_up_in",
-            "works_at",
-            "studies_at",
-            "located_in",
-        ):
+        if predicate in _OF_PLACES:
             if isinstance(value, EntityRef):
                 return not self._is_somebody(value, target)
             return (
@@ -278,17 +211,7 @@ class Actions(Emitter):
                 and value not in (subject, self.refs.addressee)
                 and value.type in ("person", "organisation", "thing", "place")
             )
-        if predicate in (
-            "visited",
-            "left",
-            "started",
-            "finished",
-            "won",
-            "lost",
-            "joined",
-            "attended",
-            "studies",
-        ):
+        if predicate in _OF_THINGS:
             deictic = self.parse.child(target, "det")
             return named or (
                 not (deictic is not None and deictic.lower in ("that", "this"))
@@ -308,22 +231,9 @@ class Actions(Emitter):
         return value not in (self.refs.addressee,)
 
     def _is_somebody(self, value: EntityRef, target: Token) -> bool:
-        """Whether a place or employer would be a person: one that is known, or a name behind another that is no place."""
+        """Whether a place or employer would be a person: one that is known, or a name behind another that is no
+        place."""
         if value.type not in ("person", "animal"):
             return False
         known = any(p.ref.key == value.key and p.gender != "n" for p in self.refs.people)
         return known or not target.is_name or target.dep == "conj"
-
-    def _born(self, clause: Clause, subject: EntityRef) -> None:
-        for match in self.times.of_clause(self.parse, clause.verb):
-            text = self.parse.text[match.start : match.end]
-            for word in ("on ", "in "):
-                text = text.removeprefix(word)
-            date = (
-                match.earliest.date().isoformat()
-                if match.earliest is not None and any(c.isdigit() for c in text)
-                else text
-            )
-            self._emit(
-                clause, subject, "born_on", LiteralValue("date", date), state=True, validity=Validity()
-            )

@@ -23,13 +23,13 @@ _MEASURES = word_set(
     "day week month year"
 )
 UNITS = word_set(
-    "s ms us µs ns sec secs min mins hr hrs b kb kib mib gib pb hz khz mhz ghz fps rpm px kw kwh mw mah mm nm mg ml bps kbps mbps gbps qps rps"
+    "s ms us µs ns sec secs min mins hr hrs b kb kib mib gib pb hz khz mhz ghz fps rpm px kw kwh mw mah mm nm mg ml "
+    "bps kbps mbps gbps qps rps"
 )
 _DURATIONS = word_set("hour minute second day week month year")
 _MONEY = word_set("quid buck grand")
 _NO_COUNTS = word_set("am pm a.m. p.m. a.m p.m o'clock oclock")
 """Behind a number, these make a time of it."""
-_SMALL = word_set("one two three four five six seven eight nine")
 _NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
@@ -39,9 +39,7 @@ _NUMBERS = {
 _SCALES = {
     "hundred": 100,
     "thousand": 1_000,
-    "k": 1_000,
     "million": 1_000_000,
-    "m": 1_000_000,
     "billion": 1_000_000_000,
 }
 
@@ -52,37 +50,14 @@ def number_of(tokens: list[Token]) -> int | float | None:
 
 
 def number_of_words(text: str) -> int | float | None:
-    """Mirrors ``number_of``; "two thousand three hundred and eighty" is one as well, and what goes on otherwise is none."""
-    total: int | float = 0
-    value: int | float | None = None
-    last_scale = 0
-    joined = False
-    for part in text.casefold().split():
-        word = part.replace(",", "").lstrip("$€£#")
-        if word == "and":
-            if joined or (value is None and not total) or (value is not None and value % 100):
-                return None
-            joined = True
-        elif word in _SCALES and (value is not None or (word == "hundred" and not total)):
-            scale = _SCALES[word]
-            if (
-                joined
-                or (last_scale and scale >= last_scale)
-                or (scale == 100 and value is not None and value >= 100)
-            ):
-                return None
-            value = (1 if value is None else value) * scale
-            if scale > 100:
-                total, value, last_scale = total + value, None, scale
-        else:
-            number = _number(word)
-            if number is None or (joined and not word.isalpha()) or not _goes_on(total, value, number, word):
-                return None
-            value, joined = (value or 0) + number, False
-    if joined or (value is None and not last_scale):
-        return None
-    whole = total + (value or 0)
-    return int(whole) if isinstance(whole, float) and whole.is_integer() else whole
+    """Mirrors ``number_of``: one number, in words or in figures, and what it is multiplied by."""
+    first, *scales = [part.replace(",", "").lstrip("$€£#") for part in text.casefold().split()] or [""]
+    value = _number(first)
+    for scale in scales:
+        if value is None or len(scales) > 1 or scale not in _SCALES:
+            return None
+        value *= _SCALES[scale]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _number(word: str) -> int | float | None:
@@ -92,18 +67,7 @@ def _number(word: str) -> int | float | None:
         return None
     if word.replace(".", "", 1).isdigit():
         return float(word) if "." in word else int(word)
-    if word[-1:] in ("k", "m") and word[:-1].replace(".", "", 1).isdigit():
-        return float(word[:-1]) * _SCALES[word[-1]]
     return None
-
-
-def _goes_on(total: float, value: float | None, number: float, word: str) -> bool:
-    """Whether a number goes on with another: "three hundred eighty", "twenty five", but not "twenty twelve" or "eight fifty"."""
-    if value is None:
-        return not total or (word.isalpha() and number < 1000)
-    if not word.isalpha() or word == "hundred":
-        return False
-    return (value % 100 == 0 and number < 100) or (value % 100 >= 20 and value % 10 == 0 and word in _SMALL)
 
 
 def amount_of(parse: Parse, token: Token) -> Amount | None:
@@ -137,7 +101,8 @@ def amount_of(parse: Parse, token: Token) -> Amount | None:
 
 
 def _count_of(parse: Parse, token: Token) -> list[Token]:
-    """The number before `token`, whole: a part of it would be another number. One behind it is part of a name: "iPhone 15"."""
+    """The number before `token`, whole: a part of it would be another number. One behind it is part of a name: "iPhone
+    15"."""
     counts = [t for t in parse.children(token, "nummod") if t.tag == "CD" and t.i < token.i]
     if not counts:
         return []

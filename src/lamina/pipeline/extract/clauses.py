@@ -1,7 +1,7 @@
 """From a parse to clauses: who does what, how surely, and what is no claim at all.
 
 A clause is dropped when it is a question, a condition, a wish, an order or a quotation. What is left carries a
-confidence by its place in the sentence (`WEIGHTS`) and by the verb it depends on.
+doubt by the verb it depends on.
 """
 
 from __future__ import annotations
@@ -10,20 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lamina.language.wordsets import word_set
-from lamina.pipeline.extract.joined import own_subject, second_subject
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.unreal import unreal_verbs
 
-WEIGHTS = {
-    "ROOT": 0.95,
-    "conj": 0.9,
-    "ccomp": 0.85,
-    "relcl": 0.8,
-    "advcl": 0.75,
-    "parataxis": 0.85,
-    "acl": 0.75,
-}
+CLAUSAL = word_set("ROOT conj ccomp relcl advcl parataxis acl")
 _THINK = word_set("think guess believe suppose feel reckon assume suspect figure")
 _SAY = word_set("say tell mention hear report claim announce write note add")
 _UNREAL = word_set(
@@ -31,8 +22,8 @@ _UNREAL = word_set(
 )
 _CONDITION = word_set("if unless whether though although until till as like than so lest once")
 _GIVING = word_set(
-    "give buy sell get order send lend loan owe make bring show tell teach offer pay cook bake build find leave pass hand read "
-    "write promise fetch grab save book knit draw pour gift mail post cost deny wish serve sing play"
+    "give buy sell get order send lend loan owe make bring show tell teach offer pay cook bake build find leave "
+    "pass hand read write promise fetch grab save book knit draw pour gift mail post cost deny wish serve sing play"
 )
 _KEEPING = word_set("remember know note keep")
 _DENYING = word_set("true right correct so sure")
@@ -41,7 +32,6 @@ _JUDGING = word_set("know doubt wonder hope wish bet see")
 _LASTING = word_set("be have live work")
 _HEDGES = word_set("maybe perhaps probably possibly might apparently supposedly likely seemingly presumably")
 _NEVER = frozenset(("never", "no", "hardly", "rarely"))
-_RATHER = frozenset(("well", "rather", "mean", "sorry", "actually"))
 _UNREAL_MODALS = word_set("would could should 'd must can shall")
 
 
@@ -52,7 +42,7 @@ class Clause:
     parse: Parse
     verb: Token
     subject: Token | None
-    weight: float
+    doubt: float = 1.0
     hedged: bool = False
     negated: bool = False
     ended: bool = False
@@ -61,7 +51,6 @@ class Clause:
     progressive: bool = False
     perfect: bool = False
     passive: bool = False
-    reported: bool = False
     relative_object: Token | None = None
     telegraphic: bool = False
 
@@ -130,8 +119,6 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
     """`token` and what "and", "or", "," join to it, without contrasted ones ("Lisbon, not Porto")."""
     found: list[Token] = []
     pending = [token]
-    other = second_subject(parse, token)
-    until = len(parse.tokens) if other is None else other.noun.i
     while pending and len(found) < CONJUNCTS_MAX:
         current = pending.pop(0)
         # In "Lisbon, not Porto" the parser hangs "not" on either of them; it denies what follows it.
@@ -141,7 +128,7 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
             continue
         found.append(current)
         joined = parse.children(current, "conj")
-        pending.extend(t for t in joined if t.is_verb == token.is_verb and t.i < until)
+        pending.extend(t for t in joined if t.is_verb == token.is_verb)
     return found
 
 
@@ -156,7 +143,7 @@ def find_clauses(parse: Parse, *, elliptic: bool) -> list[Clause]:
     found = []
     unreal = unreal_verbs(parse)
     for token in parse.tokens:
-        if token.is_verb and token.dep in WEIGHTS and token.tag != "MD" and token.i not in unreal:
+        if token.is_verb and token.dep in CLAUSAL and token.tag != "MD" and token.i not in unreal:
             clause = _clause(parse, token, elliptic=elliptic)
             if clause is not None:
                 found.append(clause)
@@ -164,7 +151,7 @@ def find_clauses(parse: Parse, *, elliptic: bool) -> list[Clause]:
 
 
 def _clause(parse: Parse, verb: Token, *, elliptic: bool) -> Clause | None:
-    clause = Clause(parse, verb, None, WEIGHTS[verb.dep])
+    clause = Clause(parse, verb, None)
     _find_subject(clause, elliptic=elliptic)
     purpose = verb.tag == "VB" and any(t.lower == "to" for t in parse.children(verb, "aux"))
     if clause.subject is None or purpose or _is_unreal(clause):
@@ -183,8 +170,6 @@ def _find_subject(clause: Clause, *, elliptic: bool) -> None:
     subjects = parse.children(verb, "nsubj", "nsubjpass")
     # "My colleagues and I went" is sometimes parsed as two subjects; the speaker is the one we know best.
     subject = next((t for t in subjects if t.lower == "i"), subjects[0] if subjects else None)
-    if subject is None and verb.dep in ("conj", "advcl", "ccomp", "parataxis"):
-        subject = own_subject(parse, verb)
     if subject is None and verb.dep == "conj":
         subject = _shared_subject(parse, verb)
     if verb.dep == "relcl":
@@ -285,10 +270,8 @@ def _governed_unreal(clause: Clause, governor: Token) -> bool:
         return False
     if lemma in _THINK:
         clause.hedged = True
-    elif lemma in _SAY:
-        clause.reported = True
-        if yours:
-            return True
+    elif lemma in _SAY and yours:
+        return True
     return lemma == "doubt" or (yours and after)
 
 
@@ -325,25 +308,10 @@ def _read_auxiliaries(clause: Clause) -> None:
             clause.past = True
     if clause.telegraphic:
         clause.past = True
-    if (clause.perfect and not clause.progressive) or _is_put_in_past(clause.parse, verb):
+    if clause.perfect and not clause.progressive:
         clause.past = True
     if clause.modal in ("may", "might"):
         clause.hedged = True
-
-
-def _is_put_in_past(parse: Parse, verb: Token) -> bool:
-    """ "I work at Bosch, well, worked"."""
-    if verb.tag not in ("VBP", "VBZ"):
-        return False
-    for token in parse.tokens[verb.i + 3 :]:
-        if token.tag in ("VBD", "VBN") and token.lemma == verb.lemma:
-            after = parse.tokens[token.i + 1 : token.i + 2]
-            before = {t.lower for t in parse.tokens[token.i - 2 : token.i]}
-            if bool(before & _RATHER) and (
-                not after or after[0].tag in (".", ",", ":", "CC") or after[0].lower == "there"
-            ):
-                return True
-    return False
 
 
 def _is_inverted(clause: Clause) -> bool:
@@ -366,30 +334,13 @@ def _read_adverbs(clause: Clause) -> None:
             clause.hedged = True
         if word in ("anymore", "longer") and not _is_of_another(parse, verb, child):
             clause.negated = clause.ended = True
-    if _is_neither(parse, clause):
-        clause.negated = True
-    if verb.lemma == "be" and any(t.lower in ("no",) for t in parse.children(verb, "det")):
-        clause.negated = True
 
 
 def _is_of_another(parse: Parse, verb: Token, adverb: Token) -> bool:
-    """ "We switched to Redis, nobody wanted to run Kafka anymore": what the parser hangs on the first verb ends another."""
+    """ "We switched to Redis, nobody wanted to run Kafka anymore": what the parser hangs on the first verb ends
+    another."""
     between = parse.tokens[verb.i + 1 : adverb.i]
     return parse.child(verb, "neg") is None and any(t.dep == "neg" and t.head != adverb.i for t in between)
-
-
-def _is_neither(parse: Parse, clause: Clause) -> bool:
-    """ "Neither Ana nor I eat meat", "I eat neither meat nor fish"."""
-    if not any(t.lower in ("neither", "nor") for t in parse.tokens):
-        return False
-    joined = [
-        t for t in (clause.subject, *parse.children(clause.verb, "dobj", "attr", "acomp")) if t is not None
-    ]
-    return any(
-        t.lower in ("neither", "nor")
-        for token in joined
-        for t in parse.children(token, "det", "cc", "preconj", "predet")
-    )
 
 
 def is_hypothetical(clause: Clause) -> bool:

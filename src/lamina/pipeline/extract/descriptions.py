@@ -9,7 +9,7 @@ from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.figures import is_allergen, is_figurative, is_said_of_people, is_spouse
+from lamina.pipeline.extract.figures import is_spouse
 from lamina.pipeline.extract.own_names import is_own_name
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
 from lamina.pipeline.extract.references import entity, is_denied
@@ -19,8 +19,7 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
 from lamina.pipeline.extract.vocabulary import slug
 
 _PRAISE = word_set(
-    "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real "
-    "perfect best"
+    "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real perfect best"
 )
 _WHOLE = word_set("full real actual legal proper new first given")
 _FORMERLY = word_set("before until till previously formerly originally once then maiden")
@@ -43,8 +42,6 @@ class Descriptions(Emitter):
             return
         token = clause.subject
         assert token is not None
-        if clause.past and clause.lemma == "be" and not clause.perfect:
-            clause.weight *= 0.9
         for target in clause.objects("attr", "oprd") if clause.lemma != "get" else []:
             self._is_noun(clause, subject, token, target)
         for target in clause.objects("acomp", "advmod"):
@@ -146,8 +143,6 @@ class Descriptions(Emitter):
             return
         if (clause.past and not clause.perfect) or self.parse.child(clause.verb, "mark") is not None:
             return  # "since I was a kid"
-        if speaks_of_person and self.personal and is_figurative(self.parse, clause, target):
-            return
         if speaks_of_person and self._occupation(target):
             self._emit(
                 clause,
@@ -156,10 +151,9 @@ class Descriptions(Emitter):
                 self._bare_job(clause, subject, target, LiteralValue("string", text)),
             )
         elif determiner is not None and determiner.lower in ("a", "an") and subject.type != "thing":
-            named = clause.subject is not None and clause.subject.is_name
-            if speaks_of_person and self.personal and not is_said_of_people(self.parse, target, named=named):
-                return
-            self._emit(clause, subject, "is_a", LiteralValue("string", text), scale=0.85)
+            if speaks_of_person and self.personal:
+                return  # "I'm a mess" tells a mood
+            self._emit(clause, subject, "is_a", LiteralValue("string", text))
 
     def _occupation(self, noun: Token) -> bool:
         return is_occupation(noun.lower) or is_occupation(noun.lemma)
@@ -242,16 +236,9 @@ class Descriptions(Emitter):
             for inner in self.parse.children(prep, "pobj", "pcomp"):
                 for one in conjuncts(self.parse, inner):
                     found = True
-                    if predicate == "allergic_to" and not is_allergen(one.lower, one.tag):
-                        continue
                     if predicate in ("married_to", "engaged_to") and not is_spouse(one):
                         continue
                     self._emit(clause, subject, predicate, noun_value(self.parse, one, self.refs, self.times))
-        if not found and word in ("intolerant", "allergic"):  # "lactose intolerant"
-            for cause in self.parse.children(target, "amod", "npadvmod", "compound", "nmod"):
-                found = True
-                if is_allergen(cause.lower):
-                    self._emit(clause, subject, "allergic_to", LiteralValue("string", cause.lower))
         attribute = words.ADJECTIVE_ATTRIBUTES.get(word)
         if found or attribute is None or target.dep == "advmod":
             return
@@ -267,7 +254,7 @@ class Descriptions(Emitter):
             value = noun_value(self.parse, target, self.refs, self.times)
             if not isinstance(value, EntityRef) or value.type == "person":
                 if slot == "into" and isinstance(value, LiteralValue):
-                    self._emit(clause, subject, "likes", value, scale=0.9)
+                    self._emit(clause, subject, "likes", value)
                 continue
             if slot == "from" and subject.type == "person" and value.type in ("place", "thing"):
                 self._emit(clause, subject, "from", value)
@@ -308,15 +295,6 @@ class Descriptions(Emitter):
         liked = any(t.lower in ("favourite", "favorite", "fave") for t in self.parse.children(noun, "amod"))
         return liked and clause.lemma == "be" and noun.lower in ("colour", "color") and target.tag == "JJ"
 
-    def _favourite_of(self, clause: Clause) -> None:
-        """ "Ramen is my favourite food"."""
-        if clause.lemma != "be" or clause.subject is None:
-            return
-        value = noun_value(self.parse, clause.subject, self.refs, self.times)
-        for target in clause.objects("attr"):
-            if value is not None and not clause.subject.is_verb:
-                self._favourite(clause, target, value)
-
     def _relations(self) -> None:
         """ "my sister Anna": a relation said in passing."""
         for token in self.parse.tokens:
@@ -334,5 +312,5 @@ class Descriptions(Emitter):
             if ref.key != owner.key and not any(
                 t.predicate == predicate and t.object == ref for t in self.found
             ):
-                clause = Clause(self.parse, token, token, 0.9)
+                clause = Clause(self.parse, token, token)
                 self._emit(clause, owner, predicate, ref, qualifiers=(qualifier,), validity=Validity())

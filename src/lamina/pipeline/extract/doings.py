@@ -26,9 +26,7 @@ _WEAK_VERBS = word_set(
 )
 # ... unless something definite follows: these may build a predicate with a concrete object in the past.
 _EMPTY_VERBS = word_set("be say have mean seem do")  # in written text the other verbs do carry facts
-_CONCRETE_VERBS = word_set(
-    "take get make read watch run give show find call use send bring spend catch set pay do"
-)
+_CONCRETE_VERBS = word_set("take make read watch run give show find call use send bring catch set pay do")
 _BECOMING = word_set("fall turn come run grow pass")
 _BECOME = word_set("asleep ill sick pregnant behind apart silent short out over")
 _PASSIVE_SLOTS = word_set("by to in at from into")

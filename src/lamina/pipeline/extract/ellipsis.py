@@ -1,4 +1,5 @@
-"""Who a sentence without a subject is about: "Moved to York" is the speaker's, unless somebody else was just talked about."""
+"""Who a sentence without a subject is about: "Moved to York" is the speaker's, unless somebody else was just talked
+about."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _ASKED = re.compile(
 _THIRD = word_set("he she they who")
 _IRREGULAR = "|".join(sorted(past_forms()))
 _PLAIN_OTHER = re.compile(
-    rf"^(?:he|she|they|(?:[Mm]y|[Oo]ur|[Tt]he) (?:[a-z]+ ){{0,2}}(?P<noun>[a-z-]+?)s?(?: [A-Z][\w’'-]+)?|(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?))"
+    rf"^(?:he|she|they|(?:[Mm]y|[Oo]ur|[Tt]he) (?:[a-z]+ ){{0,2}}(?P<noun>[a-z-]+?)s?(?: [A-Z][\w’'-]+)?|"
+    rf"(?P<name>[A-Z][\w-]+(?: [A-Z][\w-]+)?))"
     rf"(?:['’]s| (?:is|are|has|quit|rang|{_IRREGULAR}|\w{{2,}}ed))\b",
 )  # fmt: skip
 _PLAIN_SPEAKER = re.compile(r"(?:(?:and|but|so|then|yes|no|well),? )?(?:i|we)\b", re.IGNORECASE)
@@ -40,7 +42,8 @@ _NO_NAMES = word_set(
 
 
 def topic_before(utterance: Utterance) -> Topic:
-    """What the turn before leaves as the topic: its last sentence, when the same person spoke or asked about somebody else."""
+    """What the turn before leaves as the topic: its last sentence, when the same person spoke or asked about somebody
+    else."""
     last = utterance.previous[-1] if utterance.previous else None
     if last is None:
         return "unknown"

@@ -1,8 +1,7 @@
 """Makes triples: subject, confidence, validity and evidence of a claim, whatever kind of clause it came from.
 
-Confidence is the product of: the clause's place (`clauses.WEIGHTS`), 0.6 when hedged, 0.85 when reported by a third
-party, 0.85 for a pronoun that had to be resolved or a subject left out, 0.85 for a subject that is a common noun,
-0.8 for a predicate outside the vocabulary, 0.7 for what is said about "you", 0.7 for what an assistant says. A bare "is a" counts 0.85 and a bare "has" 0.8 on top, since both are often loose talk.
+Confidence is that of its family (`confidence.py`), times 0.6 when it is hedged, 0.7 for what is said about "you", and 0.7
+for what an assistant says.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ from datetime import datetime
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, conjuncts
+from lamina.pipeline.extract.confidence import FACTS, family_of
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
-from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND, References, entity
+from lamina.pipeline.extract.references import FIRST, SECOND, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times, Validity
 from lamina.pipeline.extract.values import (
@@ -23,23 +23,20 @@ from lamina.pipeline.extract.values import (
     Kind,
     LiteralValue,
     Span,
-    TakenBack,
     TimeMatch,
     Triple,
-    still_taken_back,
 )
 
+_HEDGED = 0.6
+_OF_YOU = 0.7
 _ALWAYS_DEFINITE = word_set(
     "ocean sea beach mountain outdoors rain snow sun forest countryside gym city aisle window"
 )
 
 
-_LEARNERS = word_set("student pupil undergraduate undergrad postgraduate")
-
-
 @dataclass
 class Emitter:
-    """One parsed sentence being read; `offset` is its place in the utterance, `found` and `taken_back` what it has given so far.
+    """One parsed sentence being read; `offset` is its place in the utterance, `found` what it has given so far.
 
     With `goes_on` the sentences before it were about somebody else, who may be the subject that it leaves out.
     `following` is the next sentence, which may take back what others said.
@@ -54,7 +51,6 @@ class Emitter:
     goes_on: bool = False
     following: str = ""
     found: list[Triple] = field(default_factory=list)
-    taken_back: list[TakenBack] = field(default_factory=list)
 
     def _subject(self, clause: Clause) -> EntityRef | None:
         token = clause.subject
@@ -63,9 +59,7 @@ class Emitter:
         first = [t for t in conjuncts(self.parse, token) if t.lower in FIRST]
         value = self.refs.speaker if first else self._subject_value(token)
         if token.lower in SECOND:
-            clause.weight *= 0.7
-        elif token.tag == "PRP" and token.lower not in FIRST | FIRST_PLURAL:
-            clause.weight *= 0.85
+            clause.doubt = _OF_YOU
         return value
 
     def _subject_value(self, token: Token) -> EntityRef | None:
@@ -119,31 +113,11 @@ class Emitter:
 
     def _slots(self, clause: Clause) -> Iterator[tuple[str, Token]]:
         if not clause.passive:
-            # "I can't eat gluten": a noun that the tagger takes for a verb has nothing of a verb about it.
-            bare = [
-                t for t in self.parse.children(clause.verb, "xcomp")
-                if clause.lemma in ("eat", "drink") and t.tag == "VB" and not self.parse.children(t)
-            ]  # fmt: skip
-            listed = self._listed(clause) if clause.lemma == "use" else []
-            for target in [*clause.objects("dobj"), *listed, *bare]:
+            for target in clause.objects("dobj"):
                 yield (f"{clause.particle} dobj" if clause.particle else "dobj"), target
-                if clause.lemma == "take" and target.lower == "part":
-                    for prep in self.parse.children(target, "prep"):
-                        for inner in self.parse.children(prep, "pobj"):
-                            yield f"part {prep.lower}", inner
         for slot, objects in clause.prepositions():
             for target in objects:
                 yield slot, target
-
-    def _listed(self, clause: Clause) -> list[Token]:
-        """ "FastAPI and Postgres 14" of "we use Python 3.11, FastAPI and Postgres 14", which the parser takes for another part of speech."""
-        parse = self.parse
-        return [
-            each
-            for target in parse.children(clause.verb, "oprd", "dep")
-            if target.is_noun and target.i > clause.verb.i and parse.tokens[target.i - 1].text == ","
-            for each in conjuncts(parse, target)
-        ]
 
     def _bare_job(self, clause: Clause, subject: EntityRef, noun: Token, job: LiteralValue) -> LiteralValue:
         """The bare occupation; "at Mercy Hospital" and "from Sweden" become claims of their own."""
@@ -155,8 +129,6 @@ class Emitter:
             )
             if inner is None or predicate is None:
                 continue
-            if predicate == "works_at" and noun.lemma in _LEARNERS:
-                predicate = "studies_at"
             value = noun_value(self.parse, inner, self.refs, self.times)
             text = text.split(f" {prep.text} ")[0]
             if isinstance(value, EntityRef) and value.type != "person":
@@ -177,7 +149,6 @@ class Emitter:
         value: Value | None,
         *,
         kind: Kind | None = None,
-        scale: float = 1.0,
         state: bool = False,
         qualifiers: tuple[tuple[str, str], ...] = (),
         validity: Validity | None = None,
@@ -191,8 +162,6 @@ class Emitter:
             or (isinstance(value, LiteralValue) and value.value == "")
         ):
             return
-        if predicate in ("uses", "switched_to") and isinstance(value, EntityRef):
-            self.refs.tools.add(value.key)
         past = clause.past and not state
         known = words.describe(predicate, past=past or clause.passive)
         kind = kind or known.kind
@@ -204,8 +173,6 @@ class Emitter:
             validity = Validity() if put_to else self.times.validity(matches, kind)
             qualifiers = (*qualifiers, *put_to)
         valid_from, valid_to = validity.valid_from, validity.valid_to
-        if valid_from is not None and valid_to is None and kind in ("event",):
-            valid_to = None
         over = (past or clause.ended) and not clause.negated and not clause.perfect
         if over and predicate in words.STATIVE and valid_to is None:
             matches = self.times.of_clause(self.parse, clause.verb)
@@ -223,7 +190,7 @@ class Emitter:
                 predicate=predicate,
                 object=value,
                 kind=kind,
-                confidence=self._confidence(clause, subject, predicate) * scale,
+                confidence=round(self._confidence(clause, predicate, kind), 3),
                 evidence=span,
                 valid_from=valid_from,
                 valid_to=valid_to,
@@ -233,8 +200,6 @@ class Emitter:
                 qualifiers=qualifiers,
             )
         )
-        if self.taken_back:
-            self.taken_back = still_taken_back(self.taken_back, self.found[-1:])
 
     def _put_to(self, clause: Clause, matches: list[TimeMatch]) -> tuple[tuple[str, str], ...]:
         """What was booked or put off is so from now on; the day that it is for lies ahead."""
@@ -242,18 +207,9 @@ class Emitter:
         days = [day for match in matches if past and (day := self.times.put_to(match)) is not None]
         return (("for", days[0].isoformat()),) if days else ()
 
-    def _confidence(self, clause: Clause, subject: EntityRef, predicate: str) -> float:
-        value = clause.weight * self.factor
-        value *= 0.6 if clause.hedged else 1.0
-        value *= 0.85 if clause.reported else 1.0
-        value *= 0.85 if clause.telegraphic else 1.0
-        value *= 0.85 if subject.type == "thing" and subject.name[:1].islower() else 1.0
-        known = (
-            predicate in words.PREDICATES
-            or predicate.startswith("favourite_")
-            or predicate.endswith(("_count", "_dose"))
-        )
-        return value * (1.0 if known else 0.8)
+    def _confidence(self, clause: Clause, predicate: str, kind: Kind) -> float:
+        value = FACTS[family_of(predicate, kind)] * clause.doubt * self.factor
+        return value * (_HEDGED if clause.hedged else 1.0)
 
     @property
     def _now(self) -> datetime:

@@ -12,7 +12,6 @@ from lamina.language.own_words import own_words
 from lamina.language.running_speech import stands_apart, within
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.spoken import Written, as_written
-from lamina.pipeline.extract.answers import confirmed
 from lamina.pipeline.extract.ellipsis import following as topic_after
 from lamina.pipeline.extract.ellipsis import parsed_topic, plain_topic, topic_before
 from lamina.pipeline.extract.gate import worth_parsing
@@ -24,7 +23,6 @@ from lamina.pipeline.extract.limits import (
     SENTENCES_MAX,
     TEXT_LENGTH_MAX,
 )
-from lamina.pipeline.extract.meant import Meant, meant, put_in_place, put_right, renamed_doses
 from lamina.pipeline.extract.mentions import (
     distinct,
     note_kin,
@@ -46,21 +44,19 @@ from lamina.pipeline.extract.values import (
     FindTimes,
     Mention,
     Span,
-    TakenBack,
     Triple,
     Utterance,
     no_times,
-    still_taken_back,
 )
 
-NAME = "lamina-rules/6"
-"""Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the next number:
+NAME = "lamina-rules/7"
+"""Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the
+next number:
 a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PICTURES = re.compile("(?:[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\u20e3]*)+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_TURN_LENGTH_MAX = 2_000
 _ASSISTANT_FACTOR = 0.7
 _ANNOTATION = re.compile(
     r"(?:^|(?<=[.!?\n]) *|(?<=[.!?]\s))\[[^\[\]\n]{0,2000}\](?=\s*(?:$|\n|[A-Z\[]|[.!?]))", re.MULTILINE
@@ -85,8 +81,6 @@ class _Work:
     sentences: list[Sentence]
     worth: list[bool]
     parses: list[Parse | None] = field(default_factory=list)
-    claimed_before: Sequence[Triple] | None = None
-    """What the speaker's turn before claimed, once it was asked for."""
     said: str = ""
     """The text as it was said: the places of `apart` are in it."""
     apart: tuple[tuple[int, int], ...] | None = None
@@ -172,13 +166,11 @@ class RulesExtractor:
         for (work, i), parse in zip(places, self._parser.parse(wanted), strict=True):
             work.parses[i] = parse
 
-    def _read(self, work: _Work, *, alone: bool = False) -> Extraction:
-        """``alone`` without a look at the turns before, which would read those before them, and so on."""
+    def _read(self, work: _Work) -> Extraction:
         utterance = work.utterance
         refs = _references(utterance)
         mentions: list[Mention] = []
-        triples: list[Triple] = confirmed(refs)
-        taken_back: list[TakenBack] = []
+        triples: list[Triple] = []
         topic, end = topic_before(utterance), 0
         behind = [*(each.text for each in work.sentences[1:]), ""]
         for sentence, worth, parse, following in zip(
@@ -187,20 +179,12 @@ class RulesExtractor:
             if _PARAGRAPH.search(utterance.text, end, sentence.start):
                 topic = "unknown"
             end = sentence.end
-            said = meant(sentence.text) if refs.speaker is not None else None
-            if said is not None and work.is_apart(sentence.start, sentence.end):
-                said = None
-            if said is not None and self._put_right(said, work, sentence, triples, taken_back, alone=alone):
-                continue
             if parse is not None:
                 reader = Reader(
                     parse, refs, self._times(utterance, sentence), sentence.start, utterance.has_first_person,
                     _factor(utterance), goes_on=topic == "other", following=following,
                 )  # fmt: skip
-                triples.extend(claimed := reader.read())
-                taken_back = still_taken_back(taken_back, claimed)
-                if reader.taken_back and not work.is_apart(sentence.start, sentence.end):
-                    taken_back += reader.taken_back
+                triples.extend(reader.read())
                 mentions.extend(parsed_mentions(parse, refs, sentence.start))
                 topic = topic_after(topic, parsed_topic(parse))
                 continue
@@ -222,50 +206,8 @@ class RulesExtractor:
             )
         return Extraction(
             distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth),
-            taken_back=() if utterance.role == "assistant" else tuple(dict.fromkeys(taken_back)),
             phrases=tuple(each for parse in work.parses if parse is not None for each in noun_phrases(parse)),
         )  # fmt: skip
-
-    def _put_right(
-        self,
-        said: Meant,
-        work: _Work,
-        sentence: Sentence,
-        triples: list[Triple],
-        taken_back: list[TakenBack],
-        *,
-        alone: bool,
-    ) -> bool:
-        """Change what the utterance claimed, or claim anew what the speaker's turn before did; whether there was such a claim."""
-        span = Span(sentence.start, sentence.start + len(sentence.text))
-        if triples and said.about is None:
-            changed = put_in_place(said, triples, span)
-            triples[:] = [changed.get(each, each) for each in triples]
-            renamed = renamed_doses(changed)
-            taken_back[:] = [
-                replace(each, predicate=renamed.get(each.predicate, each.predicate)) for each in taken_back
-            ]
-            return bool(changed)
-        if said.near or alone:
-            return False
-        if work.claimed_before is None:
-            work.claimed_before = self._claimed_before(work.utterance)
-        found = put_right(said, work.claimed_before, span)
-        triples += found
-        return bool(found)
-
-    def _claimed_before(self, utterance: Utterance) -> Sequence[Triple]:
-        own = [
-            at
-            for at, turn in enumerate(utterance.previous)
-            if turn.speaker in (utterance.speaker, utterance.speaker_name)
-        ]
-        for at in own[-1:]:
-            text, before = utterance.previous[at].text[:_TURN_LENGTH_MAX], utterance.previous[:at]
-            earlier = _prepare(replace(utterance, text=text, previous=before))
-            self._parse([earlier])
-            return self._read(earlier, alone=True).triples
-        return ()
 
     def _times(self, utterance: Utterance, sentence: Sentence) -> Times:
         return Times(
@@ -301,7 +243,8 @@ def _said_at(written: Written, span: Span) -> Span:
 
 
 def without_annotations(text: str) -> str:
-    """`text` with blanks for the parts that stand in square brackets by themselves: notes about what was said or sent."""
+    """`text` with blanks for the parts that stand in square brackets by themselves: notes about what was said or
+    sent."""
     return _ANNOTATION.sub(lambda match: " " * len(match[0]), text)
 
 

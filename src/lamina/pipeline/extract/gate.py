@@ -14,15 +14,19 @@ from lamina.pipeline.extract.own_names import names_speaker
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _OPENER = re.compile(
     r"(?:(?:oh|wow|yeah|yep|yes|yup|hey|hi|hello|haha+|hehe+|lol|aww*|ah+|hmm+|well|so|and|but|ok|okay|cool|great|nice|"
-    r"awesome|amazing|absolutely|definitely|totally|exactly|agreed|sure|right|anyway|btw|by the way|actually)\b[\s,.!:…-]*){1,6}",
+    r"awesome|amazing|absolutely|definitely|totally|exactly|agreed|sure|right|anyway|btw|by the way|"
+    r"actually)\b[\s,.!:…-]*){1,6}",
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
-    r"(?:thanks?\b|thank you|thx|no problem|no worries|you'?re welcome|(?:that|it|this)(?:'s|’s|\b)|(?:sounds?|looks?|seems?) |"
+    r"(?:thanks?\b|thank you|thx|no problem|no worries|you'?re welcome|(?:that|it|this)(?:'s|’s|\b)|(?:sounds?|"
+    r"looks?|seems?) |"
     r"good (?:luck|morning|night|evening|afternoon|job|to|for)|congrats|congratulations|glad |happy (?:to|for)|"
     r"keep |take care|bye|see (?:you|ya)|talk (?:to you )?soon|cheers|welcome|have (?:a|fun)|hope |what (?:a|an) |"
-    r"how |can'?t wait|way to go|well done|i(?:'m|’m| am) (?:so |really |very |super )*(?:glad|happy|sorry|sure|excited|fine|good|"
-    r"great|okay|ok|proud of you|here)\b|i (?:hope|agree|see|know|understand|hear you|bet|appreciate|totally agree|wish)\b|"
+    r"how |can'?t wait|way to go|well done|i(?:'m|’m| am) (?:so |really |very |super )*(?:glad|happy|sorry|sure|"
+    r"excited|fine|good|"
+    r"great|okay|ok|proud of you|here)\b|i (?:hope|agree|see|know|understand|hear you|bet|appreciate|totally agree|"
+    r"wish)\b|"
     r"let me know|please |i(?:'d| would) love to (?:hear|see it|know))",
     re.IGNORECASE,
 )
@@ -35,7 +39,8 @@ _ANCHOR = re.compile(
 _NAME = re.compile(r"(?<=[\w,;:’'\")] )[A-ZÀ-ÖØ-ÞА-Я][\w’'-]*\w|[A-Z]{2,}")
 _DEFINITE_SUBJECT = re.compile(r"(?:the|our|my|this|each|every) \w+", re.IGNORECASE)
 _NAMED_SUBJECT = re.compile(
-    r"^[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s)|can|\w+n['’]t|cannot|quit|left)\b"
+    r"^[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s)|can|\w+n['’]t|cannot|"
+    r"quit|left)\b"
 )
 _NON_LATIN = re.compile(r"[^\x00-\u024f\u2000-\u206f\U0001f000-\U0001ffff]")
 _YOU_START = re.compile(r"you(?:['’](?:re|ve|ll|d))?\b", re.IGNORECASE)

@@ -6,6 +6,7 @@ regular, so at worst a rare verb reads oddly; nothing depends on it but the word
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lamina.language.wordsets import word_set
@@ -22,140 +23,31 @@ __all__ = [
 ]
 
 _PAST: Final[dict[str, str]] = dict(
-    pair.split(":")
-    for pair in [
-        "be:was",
-        "have:had",
-        "do:did",
-        "go:went",
-        "get:got",
-        "make:made",
-        "take:took",
-        "come:came",
-        "see:saw",
-        "know:knew",
-        "think:thought",
-        "give:gave",
-        "find:found",
-        "tell:told",
-        "become:became",
-        "leave:left",
-        "feel:felt",
-        "bring:brought",
-        "begin:began",
-        "keep:kept",
-        "hold:held",
-        "write:wrote",
-        "stand:stood",
-        "hear:heard",
-        "mean:meant",
-        "meet:met",
-        "run:ran",
-        "pay:paid",
-        "sit:sat",
-        "speak:spoke",
-        "lie:lay",
-        "lead:led",
-        "grow:grew",
-        "lose:lost",
-        "fall:fell",
-        "send:sent",
-        "build:built",
-        "understand:understood",
-        "draw:drew",
-        "break:broke",
-        "spend:spent",
-        "rise:rose",
-        "drive:drove",
-        "buy:bought",
-        "wear:wore",
-        "choose:chose",
-        "eat:ate",
-        "drink:drank",
-        "sing:sang",
-        "swim:swam",
-        "fly:flew",
-        "throw:threw",
-        "catch:caught",
-        "teach:taught",
-        "sell:sold",
-        "win:won",
-        "fight:fought",
-        "sleep:slept",
-        "ride:rode",
-        "steal:stole",
-        "shake:shook",
-        "hide:hid",
-        "forget:forgot",
-        "forgive:forgave",
-        "freeze:froze",
-        "wake:woke",
-        "tear:tore",
-        "bear:bore",
-        "swear:swore",
-        "blow:blew",
-        "ring:rang",
-        "sink:sank",
-        "spring:sprang",
-        "shrink:shrank",
-        "strike:struck",
-        "stick:stuck",
-        "dig:dug",
-        "hang:hung",
-        "swing:swung",
-        "feed:fed",
-        "lend:lent",
-        "bend:bent",
-        "bind:bound",
-        "wind:wound",
-        "grind:ground",
-        "shoot:shot",
-        "light:lit",
-        "slide:slid",
-        "bite:bit",
-        "seek:sought",
-        "deal:dealt",
-        "dream:dreamed",
-        "kneel:knelt",
-        "lean:leaned",
-        "leap:leapt",
-        "weave:wove",
-        "sew:sewed",
-        "show:showed",
-        "overcome:overcame",
-        "undergo:underwent",
-        "withdraw:withdrew",
-        "rebuild:rebuilt",
-        "redo:redid",
-        "rewrite:rewrote",
-        "undertake:undertook",
-        "cut:cut",
-        "put:put",
-        "set:set",
-        "let:let",
-        "hit:hit",
-        "hurt:hurt",
-        "cost:cost",
-        "shut:shut",
-        "read:read",
-        "quit:quit",
-        "spread:spread",
-        "split:split",
-        "bet:bet",
-        "cast:cast",
-        "burst:burst",
-        "bid:bid",
-        "upset:upset",
-        "reset:reset",
-        "babysit:babysat",
-        "foresee:foresaw",
-    ]
+    re.findall(
+        r"(\w+):(\w+)",
+        "be:was have:had do:did go:went get:got make:made take:took come:came see:saw know:knew think:thought "
+        "give:gave find:found tell:told become:became leave:left feel:felt bring:brought begin:began keep:kept "
+        "hold:held write:wrote stand:stood hear:heard mean:meant meet:met run:ran pay:paid sit:sat speak:spoke "
+        "lie:lay lead:led grow:grew lose:lost fall:fell send:sent build:built understand:understood draw:drew "
+        "break:broke spend:spent rise:rose drive:drove buy:bought wear:wore choose:chose eat:ate drink:drank "
+        "sing:sang swim:swam fly:flew throw:threw catch:caught teach:taught sell:sold win:won fight:fought "
+        "sleep:slept ride:rode steal:stole shake:shook hide:hid forget:forgot forgive:forgave freeze:froze wake:woke "
+        "tear:tore bear:bore swear:swore blow:blew ring:rang sink:sank spring:sprang shrink:shrank strike:struck "
+        "stick:stuck dig:dug hang:hung swing:swung feed:fed lend:lent bend:bent bind:bound wind:wound grind:ground "
+        "shoot:shot light:lit slide:slid bite:bit seek:sought deal:dealt dream:dreamed kneel:knelt lean:leaned "
+        "leap:leapt weave:wove sew:sewed show:showed overcome:overcame undergo:underwent withdraw:withdrew "
+        "rebuild:rebuilt redo:redid rewrite:rewrote undertake:undertook cut:cut put:put set:set let:let hit:hit "
+        "hurt:hurt cost:cost shut:shut read:read quit:quit spread:spread split:split bet:bet cast:cast burst:burst "
+        "bid:bid upset:upset reset:reset babysit:babysat foresee:foresaw",
+    )
 )
 _DOUBLED: Final = word_set(
     "stop plan drop shop chat jog hug grab trip skip slip swap trap wrap snap clap tap tip pop hop rub scrub scan ban "
     "pin win step stir prefer refer occur submit commit admit permit transfer control enrol equip rob beg drag nod pad "
     "jam hum ship strip trim knit map sip zip blog vlog log flip whip"
 )
+_DOUBLED_TOO: Final = word_set("get run sit set put cut swim quit hit let dig begin forget")
+"""Before "-ing" alone."""
 _THIRD: Final = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 _THIRD_BASE: Final = {third: base for base, third in _THIRD.items()}
 _PLURALS: Final = word_set(
@@ -210,21 +102,7 @@ def gerund(base: str) -> str:
         return f"{base[:-2]}ying"
     if base.endswith("e") and not base.endswith(("ee", "oe", "ye")) and base != "be":
         return f"{base[:-1]}ing"
-    doubled = base in _DOUBLED | {
-        "get",
-        "run",
-        "sit",
-        "set",
-        "put",
-        "cut",
-        "swim",
-        "quit",
-        "hit",
-        "let",
-        "dig",
-        "begin",
-        "forget",
-    }
+    doubled = base in _DOUBLED | _DOUBLED_TOO
     return f"{base}{base[-1]}ing" if doubled else f"{base}ing"
 
 

@@ -9,11 +9,11 @@ from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.inflect import gerund
-from lamina.pipeline.extract.phrases import is_time_word, verb_value
+from lamina.pipeline.extract.phrases import verb_value
 from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
-from lamina.pipeline.extract.values import EntityRef, LiteralValue
+from lamina.pipeline.extract.values import EntityRef
 from lamina.pipeline.extract.vocabulary import PETS
 
 _PLAN_VERBS = {
@@ -31,23 +31,21 @@ _SCHEDULED = word_set(
     "go travel fly move visit meet start leave attend take come run host throw drive see present"
 )
 _CHANGES = word_set(
-    "move relocate emigrate immigrate quit leave resign buy purchase sell adopt join marry start begin launch enrol enroll get"
+    "move relocate emigrate immigrate quit leave resign buy purchase sell adopt join marry start begin launch enrol "
+    "enroll get"
 )
 """Changes of state: while they are under way they have not happened."""
 _DATED = (_SCHEDULED | _CHANGES) - {"get"}
 _MOVES = word_set("move relocate emigrate immigrate quit leave resign buy adopt")
 _MEETINGS = word_set("meet visit travel fly")
 _GAINED = PETS | word_set(
-    "car house flat apartment place home bike bicycle motorbike boat van tattoo haircut divorce sofa tv phone laptop computer tablet watch "
+    "car house flat apartment place home bike bicycle motorbike boat van tattoo haircut divorce sofa tv phone "
+    "laptop computer tablet watch "
     "camera job roommate flatmate lodger tenant visa passport mortgage"
 )
 _LEFT = word_set("job company firm team role country city town school university course band choir club home")
 
 _OTHER_CLAUSES = word_set("advcl relcl ccomp conj parataxis")
-
-_REQUEST_WORDS_MAX = 16
-_NEGATIONS = word_set("not never n't")
-_NO_REQUESTS = word_set("mind worry fear forget remember say give love be")
 
 
 def is_coming(clause: Clause) -> bool:
@@ -80,7 +78,6 @@ class Intentions(Emitter):
             return
         predicate, phrase = self._planned(clause)
         if phrase is None or predicate == "":
-            self._wedding(clause, subject)
             return
         value = verb_value(self.parse, phrase, self.refs, self.times)
         if value is not None and predicate == "considers" and phrase.tag != "VBG":
@@ -101,19 +98,6 @@ class Intentions(Emitter):
             if validity.valid_to is not None and validity.valid_to <= self._now:
                 validity = Validity()  # of "last week I decided to run" the week is the decision's
             self._emit(clause, subject, predicate, value, validity=validity)
-
-    def _wedding(self, clause: Clause, subject: EntityRef) -> None:
-        """ "We're getting married in June": no noun tells what is planned."""
-        state = self.parse.child(clause.verb, "acomp", "oprd")
-        coming = clause.lemma == "get" and clause.progressive
-        if any(t.lower == "getting" for t in self.parse.children(clause.verb, "auxpass")):
-            coming, state = True, clause.verb
-        real = coming and not clause.past and not clause.negated
-        if real and state is not None and state.lower in ("married", "divorced", "engaged"):
-            value = LiteralValue("string", f"get {state.lower}")
-            self._emit(
-                clause, subject, "plans_to", value, validity=self._validity(clause, clause.verb, "plan")
-            )
 
     def _planned(self, clause: Clause) -> tuple[str, Token | None]:
         parse, verb = clause.parse, clause.verb
@@ -189,61 +173,3 @@ class Intentions(Emitter):
             ):
                 return True
         return False
-
-    def _orders(self) -> None:
-        """ "Remind me to ...", "let's ..." and "call me Al"."""
-        speaker = self.refs.speaker
-        root = next((t for t in self.parse.tokens if t.dep == "ROOT"), None)
-        if speaker is None or root is None or not root.is_verb or self.parse.child(root, "nsubj", "aux"):
-            return
-        clause = Clause(self.parse, root, root, 0.9)
-        objects = self.parse.children(root, "dobj", "nsubj", "oprd")
-        inner = self.parse.child(root, "xcomp", "ccomp")
-        if (
-            root.lower == "remind"
-            and inner is not None
-            and any(t.lower in FIRST for t in objects + self.parse.children(inner, "nsubj"))
-            and not any(t.lower in _NEGATIONS for t in self.parse.tokens[root.i + 1 : inner.i])
-        ):
-            validity = self._validity(clause, inner, "commitment")
-            self._emit(
-                clause,
-                speaker,
-                "asked_to_be_reminded_to",
-                verb_value(self.parse, inner, self.refs, self.times),
-                validity=validity,
-            )
-        elif root.lower in ("let", "lets") and inner is not None:
-            mine = self.parse.child(inner, "nsubj") or root
-            if mine.lower in ("'s", "us", "lets") and not self.parse.children(inner, "neg"):
-                value = verb_value(self.parse, inner, self.refs, self.times)
-                times = self._validity(clause, inner, "plan")
-                if times.valid_from is not None or times.valid_to is not None:
-                    for who in filter(None, (speaker, self.refs.addressee)):
-                        self._emit(clause, who, "plans_to", value, validity=times)
-        elif (root.lower == "call" and any(t.lower == "me" for t in self.parse.children(root))) or (
-            root.lower == "call" and inner is not None
-        ):
-            names = [t for t in self.parse.tokens[root.i + 1 : root.i + 3] if t.is_name]
-            if names and self.parse.tokens[root.i + 1].lower == "me" and not is_time_word(names[0].text):
-                self._emit(clause, speaker, "goes_by", LiteralValue("string", names[0].text))
-        elif root.tag == "VB":
-            self._standing(clause, root, speaker)
-
-    def _standing(self, clause: Clause, verb: Token, speaker: EntityRef) -> None:
-        """A request that is to hold from then on: "please always answer in French", "never use emojis"."""
-        adverbs = {t.lower for t in self.parse.children(verb, "advmod", "neg")}
-        if (
-            "never" not in adverbs
-            and "always" not in adverbs
-            and "from now on" not in self.parse.text.lower()
-        ):
-            return
-        if verb.lower in _NO_REQUESTS:
-            return
-        asked = [t for t in self.parse.tokens[verb.i :] if t.tag not in (".", "UH")][:_REQUEST_WORDS_MAX]
-        if any(t.lower in FIRST for t in asked):
-            return
-        how = "never" if "never" in adverbs else "always"
-        value = LiteralValue("string", f"{how} {self.parse.words(asked)}")
-        self._emit(replace(clause, negated=False), speaker, "standing_request", value, validity=Validity())

@@ -15,14 +15,16 @@ __all__ = ["Fold", "folded"]
 
 _NOUNS = "|".join(sorted(BLENDED_KIN, key=len, reverse=True))
 _SEVERAL = re.compile(
-    rf"\b(?:(?P<in_law>(?:{_NOUNS})s?)[- ]in[- ]laws?(?! (?:school|firm|enforcement|court))|(?P<before>half|step|foster)[- ](?P<kin>(?:{_NOUNS})s?))\b",
+    rf"\b(?:(?P<in_law>(?:{_NOUNS})s?)[- ]in[- ]laws?(?! (?:school|firm|enforcement|court))|(?P<before>half|step|"
+    rf"foster)[- ](?P<kin>(?:{_NOUNS})s?))\b",
     re.IGNORECASE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A noun that stands for several words: where it begins in the shortened text, what it is, how much shorter it is."""
+    """A noun that stands for several words: where it begins in the shortened text, what it is, how much shorter it
+    is."""
 
     at: int
     noun: str

@@ -12,7 +12,8 @@ SENTENCE_LENGTH_MAX: Final = 600
 """Characters of one sentence. Of 57,697 sentences of LoCoMo and LongMemEval 0.03 % are longer, and those are lists."""
 
 PARSED_LENGTH_MAX: Final = 4_000
-"""Characters parsed of one utterance, in sentences that may hold a claim: 0.5 to 1 s. Those behind are read by the plain patterns."""
+"""Characters parsed of one utterance, in sentences that may hold a claim: 0.5 to 1 s. Those behind are read by the
+plain patterns."""
 
 PARSED_SENTENCE_MIN: Final = 40
 """What a shorter sentence counts as: a parse costs something by the sentence too."""

@@ -29,13 +29,12 @@ _TAKEN_UP = re.compile(
 _POSSESSIVE = re.compile(r"['’]s$")
 _CLAIMS = re.compile(r" (?:is|has|had|was|will|moved|uses|needs|signed|bought|\w{3,12}ed)\b")
 _STARTERS = word_set(
-    "i the a an my our your his her their its this that these those it he she they we you there here what "
-    "when where why how who which if so and but or as at in on for to from by with about after before "
-    "since while because just also not is are was were do does did have has had can could will would "
-    "should let's let being having getting going any some all many much most every each one two both "
-    "another such even still then now once maybe perhaps hopefully definitely absolutely totally sounds "
-    "looks love loved had got can't don't didn't i'm i've i'll i'd it's that's you're we're they're check "
-    "keep make take go see give stay try enjoy"
+    "i the a an my our your his her their its this that these those it he she they we you there here what when "
+    "where why how who which if so and but or as at in on for to from by with about after before since while "
+    "because just also not is are was were do does did have has had can could will would should let's let being "
+    "having getting going any some all many much most every each one two both another such even still then now once "
+    "maybe perhaps hopefully definitely absolutely totally sounds looks love loved had got can't don't didn't i'm "
+    "i've i'll i'd it's that's you're we're they're check keep make take go see give stay try enjoy"
 )
 
 
@@ -117,7 +116,8 @@ def note_kin(text: str, refs: References) -> None:
 
 
 def note_unnamed_kin(text: str, refs: References) -> None:
-    """Remember the one relative of the speaker's turn before whom the utterance takes up with its first word, "she" or "he".
+    """Remember the one relative of the speaker's turn before whom the utterance takes up with its first word, "she" or
+    "he".
 
     Where that turn names anybody else, the pronoun may be theirs.
     """

@@ -17,7 +17,8 @@ _NEVER_TAGS: Final = frozenset({"PRP", "VB", "VBD", "VBP", "VBZ", "``", "''", ",
 
 
 def noun_phrases(parse: Parse) -> list[str]:
-    """The phrases in text order: a noun with the adjectives and nouns directly before it, without articles, owners and numbers.
+    """The phrases in text order: a noun with the adjectives and nouns directly before it, without articles, owners and
+    numbers.
 
     >>> noun_phrases(parsed("My old dance studio is closing"))
     ['old dance studio']

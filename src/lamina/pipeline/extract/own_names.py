@@ -1,6 +1,8 @@
-"""What speakers call themselves: "My name is Ana Petrova", "Hi, I'm Maria de la Cruz", "this is Lena speaking", "call me Cal".
+"""What speakers call themselves: "My name is Ana Petrova", "Hi, I'm Maria de la Cruz", "this is Lena speaking", "call
+me Cal".
 
-A name is the whole run of words with capitals, particles between them included. A word that English has is no name by itself unless
+A name is the whole run of words with capitals, particles between them included. A word that English has is no name by
+itself unless
 it is written as one, and what people are ("I'm Portuguese", "I'm Team Blue") is none either.
 """
 
@@ -13,7 +15,6 @@ from typing import Final, Literal
 
 from lamina.language.entities import NAME_RUN
 from lamina.language.wordsets import word_set
-from lamina.pipeline.extract.consumed import CONDITIONS
 from lamina.pipeline.extract.phrases import is_time_word
 from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_ATTRIBUTES
@@ -25,7 +26,10 @@ _TWO_WORDS = r"(?-i:[a-zß-ÿ-]{2,20} [a-zß-ÿ-]{3,30})"
 _GREETING = (
     r"(?:hi|hey|hello|hiya|good (?:morning|afternoon|evening))(?: (?:there|all|everyone|team))?[,.! –-]{1,3}"
 )
-OPEN: Final = rf"^(?:{_GREETING}|(?:ok|okay|so|well|btw|oh|and|also|yes|yeah|no|actually|sorry|fyi|by the way)[,.! –-]{{1,3}}){{0,3}}"
+OPEN: Final = (
+    rf"^(?:{_GREETING}|(?:ok|okay|so|well|btw|oh|and|also|yes|yeah|no|actually|sorry|fyi|by the way)[,.! "
+    rf"–-]{{1,3}}){{0,3}}"
+)
 """What may stand before what somebody says of themselves."""
 
 _END = (
@@ -47,11 +51,8 @@ _CALLS = (
 
 
 _REPEATED = re.compile(
-    rf"{OPEN}(?:{_MY_NAME}|{_I_AM}|this is|it['’]s) {_TITLE}(?P<name>{_ANY_WORD}), (?P<whole>{_ANY_WORD}(?: {_ANY_WORD}){{1,3}}?){_END}",
-    re.IGNORECASE,
-)
-_SURNAME = re.compile(
-    rf"{OPEN}my (?:new )?(?:surname|last name|family name)(?:['’]s| is)(?: now)? (?P<name>{NAME_RUN})(?: now)?{_END}",
+    rf"{OPEN}(?:{_MY_NAME}|{_I_AM}|this is|it['’]s) {_TITLE}(?P<name>{_ANY_WORD}), (?P<whole>{_ANY_WORD}(?: "
+    rf"{_ANY_WORD}){{1,3}}?){_END}",
     re.IGNORECASE,
 )
 _After = Literal["name", "call", "greeting", "nothing"]
@@ -102,22 +103,24 @@ _ADJECTIVES = (
 )  # fmt: skip
 _LONG = 8
 _NO_NAMES = word_set(
-    "not on in the a an spelled spelt pronounced also too hard difficult long short common rare wrong mud missing unusual later back "
-    "tomorrow tonight today now soon asap when if at out up down over right left anytime whenever maybe anything whatever crazy "
-    "from with the of for my your his her their our near under between into onto about than because since although though during until while "
-    "everyone nobody all nothing it this that we you i he she they here there who what always still just so very called old look looky lookie lookee"
+    "not on in the a an spelled spelt pronounced also too hard difficult long short common rare wrong mud missing "
+    "unusual later back tomorrow tonight today now soon asap when if at out up down over right left anytime "
+    "whenever maybe anything whatever crazy from with the of for my your his her their our near under between into "
+    "onto about than because since although though during until while everyone nobody all nothing it this that we "
+    "you i he she they here there who what always still just so very called old look looky lookie lookee"
 )
 _SHORTHAND = word_set("aroace enby poly wfh ooo afk otw omw brb tryna gonna hungover infp intj infj enfp")
 _SIDES = word_set(
-    "team house type gen generation group class level grade head chief vice senior junior lead director pro anti ex super still mum mom mummy dad "
-    "daddy mama papa grandma grandpa nana aunt auntie uncle"
+    "team house type gen generation group class level grade head chief vice senior junior lead director pro anti ex "
+    "super still mum mom mummy dad daddy mama papa grandma grandpa nana aunt auntie uncle"
 )
 """What stands before capitals that tell what somebody is."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnName:
-    """A name as the speaker gave it, with the predicate that claims it; ``introduces`` where it says who is speaking."""
+    """A name as the speaker gave it, with the predicate that claims it; ``introduces`` where it says who is
+    speaking."""
 
     predicate: str
     name: str
@@ -144,12 +147,6 @@ def own_names(parse: Parse) -> Iterator[OwnName]:
                 break
 
 
-def own_surname(parse: Parse) -> str | None:
-    """The last name that the speaker says to have."""
-    found = _SURNAME.match(parse.text.strip())
-    return found["name"] if found is not None and is_own_name(parse, found["name"]) else None
-
-
 def _is_longer(parse: Parse, whole: str, name: str) -> bool:
     """ "Nadia Brandt" of "I'm Nadia, Nadia Brandt", "James Bond" of "Bond, James Bond"."""
     words, part = whole.casefold().split(), name.casefold()
@@ -169,7 +166,7 @@ def _is_called(parse: Parse, name: str, after: _After) -> bool:
     written = words[0][:1].isupper()
     if written and after in ("name", "call"):
         return len(words) > 1 or not any(token.entity in ("NORP", "LANGUAGE") for token in tokens)
-    if any(first in known for known in (_SIDES, _SHORTHAND, CONDITIONS, ADJECTIVE_ATTRIBUTES)):
+    if any(first in known for known in (_SIDES, _SHORTHAND, ADJECTIVE_ATTRIBUTES)):
         return False
     is_person = written and any(token.entity == "PERSON" for token in tokens)
     if len(words) > 1:

@@ -12,22 +12,18 @@ from lamina.pipeline.extract.corrections import corrected, denied
 from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
 from lamina.pipeline.extract.employment import Employment
-from lamina.pipeline.extract.habits import Habits
-from lamina.pipeline.extract.health import Health
 from lamina.pipeline.extract.homes import Homes
 from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.introductions import Introductions
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
-from lamina.pipeline.extract.medicines import DOSE_CHANGES, Medicines
-from lamina.pipeline.extract.partings import Partings
 from lamina.pipeline.extract.quantities import Quantities
 from lamina.pipeline.extract.retold import retold
-from lamina.pipeline.extract.roles import Roles
 from lamina.pipeline.extract.values import EntityRef, Triple
 
 _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|even)", re.IGNORECASE)
 _STORY = re.compile(
-    r"\s{0,3}in (?:the|my|this|that|a|our|his|her) (?:\w{1,20} ){0,2}?(?:novel|story|book|film|movie|screenplay|script|play|episode|dream|fairy tale)\b",
+    r"\s{0,3}in (?:the|my|this|that|a|our|his|her) (?:\w{1,20} ){0,2}?(?:novel|story|book|film|movie|screenplay|"
+    r"script|play|episode|dream|fairy tale)\b",
     re.IGNORECASE,
 )
 """What is so there is so of nobody."""
@@ -36,33 +32,27 @@ _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch
 
 class Reader(
     Introductions,
-    Roles,
     Descriptions,
     Intentions,
     Homes,
     Employment,
     Quantities,
-    Habits,
-    Medicines,
-    Health,
     Actions,
     Doings,
-    Partings,
 ):
     """Reads one parsed sentence into triples.
 
-    The order of the handlers in ``_clause`` is the rule: the first that finds something is the last that is asked, so what is particular stands before
-    what is general. A new reading of words that another one takes has to stand before it.
+    The order of the handlers in ``_clause`` is the rule: the first that finds something is the last that is asked, so
+    what is particular stands before what is general. A new reading of words that another one takes has to stand
+    before it.
     """
 
     def read(self) -> list[Triple]:
         """The triples of the sentence in text order, without repetition."""
         if not is_question(self.parse):
-            self._orders()
             for clause in find_clauses(self.parse, elliptic=self.personal and not self.goes_on):
                 self._clause(clause)
             self._relations()
-            self._working_days()
             if self.personal:
                 self._introduced()
         swapped = corrected(self.parse.text, self.refs, self.offset)
@@ -75,49 +65,42 @@ class Reader(
         if subject != self.refs.speaker and _STORY.match(self.parse.text) is not None:
             return
         if subject is None:
-            self._corrected_quantity(clause)
-            self._favourite_of(clause)
-            self._medication(clause, None)
             return
-        before, taken = len(self.found), len(self.taken_back)
-        self._medication(clause, subject)
-        if len(self.found) == before or clause.lemma not in DOSE_CHANGES:
-            self._said(clause, subject)
-        self._ended(clause, subject)
-        self._parting(clause, subject)
-        self._no_longer(clause, subject)
-        self._dismissed(clause, subject)
-        self._out_of_work(clause, subject)
-        self._for_all(clause, subject, before)
-        self._keep_own(clause, before, taken)
+        before = len(self.found)
+        self._said(clause, subject)
+        self._keep_own(clause, before)
 
-    def _keep_own(self, clause: Clause, found: int, taken: int) -> None:
-        """Leave out what the clause says of the speaker when it is not the speaker's word, and all that is denied behind it."""
-        if len(self.found) == found and len(self.taken_back) == taken:
+    def _keep_own(self, clause: Clause, found: int) -> None:
+        """Leave out what the clause says of the speaker when it is not the speaker's word, and all that is denied
+        behind it."""
+        if len(self.found) == found:
             return
         told = retold(self.parse, clause.verb, self.following)
         if told.denied == "all":
-            del self.found[found:], self.taken_back[taken:]
+            del self.found[found:]
         elif told.by_others or told.denied:
             of_others = [t for t in self.found[found:] if self.refs.speaker not in (t.subject, t.object)]
             self.found[found:] = of_others
-            del self.taken_back[taken:]
 
     def _said(self, clause: Clause, subject: EntityRef) -> None:
         before = len(self.found)
-        self._health(clause, subject)
-        self._group_size(clause, subject)
-        if len(self.found) > before:
-            return
         self._quantity(clause, subject)
         if clause.lemma == "have":  # "a dog and two cats" is a possession and a count
             self._have(clause, subject)
-        handlers = (self._job, self._turning, self._plan) if self.personal and is_coming(clause) else (
-            self._moving, self._job, self._turning, self._habit, self._role, self._copula, self._plan, self._preference, self._have, self._canonical, self._generic,
-        )  # fmt: skip
         if len(self.found) > before:
             return
-        for handler in handlers:
+        coming = self.personal and is_coming(clause)
+        told = (
+            self._moving,
+            self._leaving,
+            self._copula,
+            self._plan,
+            self._preference,
+            self._have,
+            self._canonical,
+            self._generic,
+        )
+        for handler in (self._plan,) if coming else told:
             handler(clause, subject)
             if len(self.found) > before:
                 return
@@ -127,19 +110,20 @@ class Reader(
         starts = bool(tokens) and tokens[0] in _CORRECTION
         contrast = _CONTRAST.search(self.parse.text) is not None
         if not starts and not contrast:
-            return self._rounded(self.found, corrects=False)
+            return self._marked(self.found, corrects=False)
         single = any(t.single_valued for t in self.found)
-        return self._rounded(
+        return self._marked(
             self.found, corrects=contrast or single or tokens[0] in ("no", "nope", "correction")
         )
 
-    def _rounded(self, triples: list[Triple], *, corrects: bool) -> Iterator[Triple]:
+    def _marked(self, triples: list[Triple], *, corrects: bool) -> Iterator[Triple]:
         for triple in triples:
-            yield replace(triple, confidence=round(min(triple.confidence, 1.0), 3), corrects=corrects)
+            yield replace(triple, corrects=corrects)
 
 
 def _one_of_each_slot(triples: Iterable[Triple]) -> Iterator[Triple]:
-    """Without what a list has beside the first value of a predicate that has one at a time: "I live in Leeds and York"."""
+    """Without what a list has beside the first value of a predicate that has one at a time: "I live in Leeds and
+    York"."""
     triples = list(triples)
     happened = {(t.subject.key, t.object) for t in triples if t.kind == "event"}
     first: dict[tuple[object, ...], Triple] = {}

@@ -1,7 +1,9 @@
-"""The files of the parser's model and their SHA-256, so that a package of the same name and version that holds anything else is refused.
+"""The files of the parser's model and their SHA-256, so that a package of the same name and version that holds
+anything else is refused.
 
-All but `meta.json`, which has the package's own name in it, are those of spaCy's own `en_core_web_sm` 3.8.0. The package comes from
-somebody else, since PyPI takes no dependency by address: its code is never run, only these files are read.
+All but `meta.json`, which has the package's own name in it, are those of spaCy's own `en_core_web_sm` 3.8.0. The
+package comes from somebody else, since PyPI takes no dependency by address: its code is never run, only these files
+are read.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ SHA256: Final[Mapping[str, str]] = {
 
 @cache
 def model_folder() -> Path:
-    """Where the model lies, its files checked once in a process (15 MB, below 0.1 s); raises ``Fault`` (MODEL_FILE_DAMAGED)."""
+    """Where the model lies, its files checked once in a process (15 MB, below 0.1 s); raises ``Fault``
+    (MODEL_FILE_DAMAGED)."""
     spec = importlib.util.find_spec(MODEL)  # without importing it
     if spec is None or not spec.submodule_search_locations:
         raise damaged(Path(MODEL), "it is not installed", _package())
@@ -56,7 +59,8 @@ def model_folder() -> Path:
 
 
 def verified(folder: Path) -> Path:
-    """The folder when every file in it is the one that Lamina was measured with; raises ``Fault`` (MODEL_FILE_DAMAGED)."""
+    """The folder when every file in it is the one that Lamina was measured with; raises ``Fault``
+    (MODEL_FILE_DAMAGED)."""
     for name, sha256 in SHA256.items():
         verify(folder / name, sha256, _package())
     return folder

@@ -1,9 +1,10 @@
 """Triples by plain patterns: the fallback without a parser, and all there is for other languages than English.
 
-What is said in English is read elsewhere: from a parse, by the handlers of ``parsed.py`` with the words of ``vocabulary.py``.
+What is said in English is read elsewhere: from a parse, by the handlers of ``parsed.py`` with the words of
+``vocabulary.py``.
 
 Each pattern is anchored at a clause start and has bounded repetitions, so matching is linear in the sentence. It sees
-only what the table spells out; confidence is 0.75 of what a parsed main clause gets.
+only what the table spells out.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ from itertools import islice
 from lamina.language.attributed import is_attributed
 from lamina.language.english import is_english
 from lamina.language.entities import CONTRACTED, NAME_RUN
-from lamina.pipeline.extract.figures import is_allergen
+from lamina.pipeline.extract.confidence import FACTS
 from lamina.pipeline.extract.phrases import VAGUE
-from lamina.pipeline.extract.places import is_tool_name
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, TimeMatch, Triple
-from lamina.pipeline.extract.vocabulary import OCCUPATIONS, PETS, RELATIONS, canonical_count, describe, slug
+from lamina.pipeline.extract.vocabulary import OCCUPATIONS, PETS, RELATIONS, describe, slug
 
-CONFIDENCE = 0.7
 _MATCHES_MAX = 4
 _I = r"(?:^|[,;.!] (?:and |but |so )?|\band |\bbut )(?:actually,? |well,? |no,? |yes,? )?i"
-_UP_TO = r"(?P<object>[^,.;!?()\n]{2,80}?)(?=$|[,.;!?()\n]| (?:and|but|because|since|so|while|when|which|who|for|with|after|before) )"
+_UP_TO = (
+    r"(?P<object>[^,.;!?()\n]{2,80}?)(?=$|[,.;!?()\n]| (?:and|but|because|since|so|while|when|which|who|for|with|"
+    r"after|before) )"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,13 @@ _PREFER = re.compile(
     re.IGNORECASE,
 )
 _FAVOURITE = re.compile(
-    r"\bmy (?:all-time )?favou?rite (?P<topic>[\w -]{2,30}?)(?:'s| is| are) (?P<object>[^,.;!?]{2,60}?)(?=$|[,.;!?]| and | but )",
+    r"\bmy (?:all-time )?favou?rite (?P<topic>[\w -]{2,30}?)(?:'s| is| are) (?P<object>[^,.;!?]{2,60}?)(?=$|[,.;!?]|"
+    r" and | but )",
     re.IGNORECASE,
 )
 _KIN = re.compile(
-    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |called )?) ?"
+    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |"
+    r"called )?) ?"
     rf"(?P<object>(?!{CONTRACTED})[A-Z][\w'-]{{1,30}})"
 )
 _PET = re.compile(
@@ -78,36 +82,34 @@ _PET = re.compile(
 )
 _JOB = re.compile(r"\bi(?:'m| am) an? ([\w-]{2,16}(?: [\w-]{2,16}){0,3})", re.IGNORECASE)
 _AGE = re.compile(r"\bi(?:'m| am) (?P<object>\d{1,3})(?: years old|$|[,.!])", re.IGNORECASE)
-_SEATS = re.compile(
-    r"(?P<subject>[A-Z][\w&.-]{1,30}(?: [A-Z][\w&.-]{1,30}){0,3}) (?P<verb>has|have|had|moved to|grew to|dropped to|is at|upgraded to|increased to|expanded to) "
-    r"(?P<object>\d{1,3}(?:,\d{3}){1,3}|\d{1,9}) (?P<noun>[a-z]{3,20})s\b"
-)
-_GENERIC = re.compile(
-    r"(?P<subject>[A-Z][\w.'-]{1,30}(?: (?:of |the )?[A-Z][\w.'-]{1,30}){0,4}) (?P<verb>(?:is|are|was|were|has|had) [a-z]{3,14}ed (?:in|at|by|to|as|for|with|from)|"
-    r"[a-z]{2,12}(?:ed|es|s) (?:in|at|by|to|as|for|with|from)|[a-z]{3,14}ed|is|was) (?P<object>[^,.;!?()\n]{3,80}?)(?=$| [,.;!?()]|[,.;!?()\n]| (?:and|but|which|who|that) )"
-)
-
 _CONDITION = re.compile(
-    r"(?:^|[,;] |\b(?:and|but|or|so|even) )(?:if (?!you\b|that\b|it\b)|unless |suppos(?:e|ing) |imagine |assuming |as soon as |in case (?!you\b)|wenn |falls |sobald |si |s'il |se )"
+    r"(?:^|[,;] |\b(?:and|but|or|so|even) )(?:if (?!you\b|that\b|it\b)|unless |suppos(?:e|ing) |imagine |assuming |"
+    r"as soon as |in case (?!you\b)|wenn |falls |sobald |si |s'il |se )"
     r"|\b(?:if|unless|wenn|falls) (?:i|ich)\b(?! (?:remember|recall|may|can|could)\b)",
     re.IGNORECASE,
 )  # fmt: skip
 
 # language: (predicate, pattern); shapes that are unambiguous without grammar.
-_O = r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas|seit|desde|depuis) )"
+_O = (
+    r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas|seit|desde|"
+    r"depuis) )"
+)
 _SEIT = r"(?: seit [\w. ]{2,20}?)?"
 _OTHERS: tuple[tuple[str, str], ...] = (
     (
         "name_is",
-        r"\b(?:ich hei(?:ß|ss)e|mein name ist|je m'appelle|mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome è|me chamo|meu nome é)",
+        r"\b(?:ich hei(?:ß|ss)e|mein name ist|je m'appelle|mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome "
+        r"è|me chamo|meu nome é)",
     ),
     (
         "lives_in",
-        rf"\b(?:(?:ich|und) (?:wohne|lebe){_SEIT} in|j'habite (?:à|en|au)|je vis (?:à|en|au)|vivo (?:en|a|em)|abito a|moro em)",
+        rf"\b(?:(?:ich|und) (?:wohne|lebe){_SEIT} in|j'habite (?:à|en|au)|je vis (?:à|en|au)|vivo (?:en|a|em)|abito "
+        rf"a|moro em)",
     ),
     (
         "works_at",
-        rf"\b(?:(?:ich|und) arbeite{_SEIT} (?:bei|für)|je travaille (?:chez|pour)|trabajo (?:en|para)|lavoro (?:per|presso)|trabalho (?:na|no|para))",
+        rf"\b(?:(?:ich|und) arbeite{_SEIT} (?:bei|für)|je travaille (?:chez|pour)|trabajo (?:en|para)|lavoro (?:per|"
+        rf"presso)|trabalho (?:na|no|para))",
     ),
     ("works_as", r"\b(?:ich arbeite als|je travaille comme|trabajo (?:como|de)|lavoro come|trabalho como)"),
     ("from", r"\b(?:ich komme aus|je viens (?:de|du)|soy de|vengo da|sou d[eoa])"),
@@ -121,12 +123,14 @@ _OTHERS: tuple[tuple[str, str], ...] = (
 _OTHERS_DENIED: tuple[tuple[str, str], ...] = (
     (
         "lives_in",
-        r"\b(?:(?:ich|und) (?:wohne|lebe) nicht (?:mehr )?in|je n'habite (?:plus|pas) (?:à|en|au)|je ne vis (?:plus|pas) (?:à|en|au)|"
+        r"\b(?:(?:ich|und) (?:wohne|lebe) nicht (?:mehr )?in|je n'habite (?:plus|pas) (?:à|en|au)|je ne vis (?:plus|"
+        r"pas) (?:à|en|au)|"
         r"non (?:abito|vivo) più a|não moro mais em)",
     ),
     (
         "works_at",
-        r"\b(?:(?:ich|und) arbeite nicht (?:mehr )?(?:bei|für)|je ne travaille (?:plus|pas) (?:chez|pour)|non lavoro più (?:per|presso)|"
+        r"\b(?:(?:ich|und) arbeite nicht (?:mehr )?(?:bei|für)|je ne travaille (?:plus|pas) (?:chez|pour)|non "
+        r"lavoro più (?:per|presso)|"
         r"não trabalho mais (?:na|no|para))",
     ),
     ("likes", r"\b(?:je n'aime (?:plus|pas)|non mi piac(?:e|ciono) più)"),
@@ -145,7 +149,8 @@ def plain_triples(text: str, refs: References, times: Times, offset: int) -> lis
     straight = text.replace("’", "'")
     found = list(dict.fromkeys(_drafts(straight, refs)))
     # The same words under two predicates ("plans to ...", "wants to ...") never happen: one rule, one triple.
-    return [_triple(draft, straight, times, offset) for draft in found][:6]
+    factor = 0.7 if refs.utterance.role == "assistant" else 1.0
+    return [_triple(draft, straight, times, offset, factor) for draft in found][:6]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,24 +167,6 @@ def _drafts(text: str, refs: References) -> Iterator[_Draft]:
     speaker = refs.speaker
     if speaker is not None and not _CONDITION.search(text):
         yield from _first_person(text, speaker)
-    for match in _SEATS.finditer(text):
-        number = LiteralValue("integer", int(match["object"].replace(",", "")))
-        yield _Draft(entity(match["subject"], "thing"), canonical_count(match["noun"]), number)
-    if speaker is None or not is_english(text):
-        return
-    generic = _GENERIC.match(text)
-    if generic is not None and refs.known.get(generic["subject"].casefold()):
-        yield _Draft(refs.known[generic["subject"].casefold()], *_generic(generic))
-
-
-def open_triples(text: str) -> list[tuple[str, str, str]]:
-    """(subject, relation, object) of written third-person text by pattern: a baseline for measuring."""
-    return [(m["subject"], m["verb"], m["object"].strip()) for m in _GENERIC.finditer(text)]
-
-
-def _generic(match: re.Match[str]) -> tuple[str, LiteralValue]:
-    verb = match["verb"]
-    return ("is_a" if verb in ("is", "was") else slug(verb)), LiteralValue("string", _trim(match["object"]))
 
 
 def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
@@ -211,10 +198,8 @@ def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
     for rule in _ENGLISH:
         found = rule.pattern.search(text)
         if found and not _empty(found["object"]) and _is_own(text, found):
-            if rule.predicate == "allergic_to" and not is_allergen(found["object"].split()[-1]):
-                continue
             yield _Draft(speaker, rule.predicate, _value(found["object"], rule.predicate))
-            if rule.predicate == "moved_to" and not is_tool_name(_trim(found["object"])):
+            if rule.predicate == "moved_to":
                 yield _Draft(speaker, "lives_in", _value(found["object"], "lives_in"))
     if not is_english(text):
         yield from _other_languages(text, speaker)
@@ -225,7 +210,8 @@ def _is_own(text: str, match: re.Match[str]) -> bool:
 
 
 def _other_languages(text: str, speaker: EntityRef) -> Iterator[_Draft]:
-    """What the patterns of other languages find, each beside what it denies: "ya no vivo en Sevilla, ahora vivo en Cádiz"."""
+    """What the patterns of other languages find, each beside what it denies: "ya no vivo en Sevilla, ahora vivo en
+    Cádiz"."""
     for rule, denies in (*((r, True) for r in _OTHER_DENIALS), *((r, False) for r in _OTHER_RULES)):
         for found in islice(rule.pattern.finditer(text), _MATCHES_MAX):
             words = _NOT_AFTER.sub("", found["object"])
@@ -275,7 +261,7 @@ def _times_of(draft: _Draft, text: str, times: Times) -> list[TimeMatch]:
 _CLAUSE_END = re.compile(r"[,;.!?](?=\s|$)|\s(?:und|aber|et|mais|y|pero|e|ma|mas)\s", re.IGNORECASE)
 
 
-def _triple(draft: _Draft, text: str, times: Times, offset: int) -> Triple:
+def _triple(draft: _Draft, text: str, times: Times, offset: int, factor: float) -> Triple:
     known = describe(draft.predicate, past=draft.predicate.endswith("ed"))
     validity = times.validity(_times_of(draft, text, times), known.kind)
     qualifiers = (("over", draft.over),) if draft.over else ()
@@ -286,7 +272,7 @@ def _triple(draft: _Draft, text: str, times: Times, offset: int) -> Triple:
         predicate=draft.predicate,
         object=draft.object,
         kind=known.kind,
-        confidence=CONFIDENCE,
+        confidence=round(FACTS[known.kind] * factor, 3),
         evidence=Span(offset, offset + len(text)),
         valid_from=validity.valid_from,
         valid_to=validity.valid_to,

@@ -14,7 +14,8 @@ _ROWS: Final = 64
 """Rows come in whole blocks. A BLAS treats the rows left over by another order of sums, so that without it the last bit
 of a word's vector, and with it now and then a parse, would depend on what else is in the batch."""
 _FEW_ROWS: Final = 8
-"""The kernels that OpenBLAS takes on some processors (Haswell's, of AVX2 without AVX-512) sum rows in one block of 64 by two orders.
+"""The kernels that OpenBLAS takes on some processors (Haswell's, of AVX2 without AVX-512) sum rows in one block of 64
+by two orders.
 Products of eight rows each are alike there, and take two to four times as long."""
 
 

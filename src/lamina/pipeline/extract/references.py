@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from lamina.language.entities import is_contracted, normalise_name, possessive
 from lamina.language.wordsets import word_set
-from lamina.pipeline.extract.joined import second_subject
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import EntityRef, EntityType, Utterance
 from lamina.pipeline.extract.vocabulary import OWN_KIN, PETS, RELATIONS
@@ -22,22 +21,13 @@ SECOND = frozenset(("you", "your", "yours", "yourself"))
 _THIRD = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f"}
 
 NER_TYPES: dict[str, EntityType] = {
-    "PERSON": "person",
-    "ORG": "organisation",
-    "GPE": "place",
-    "LOC": "place",
-    "FAC": "place",
-    "PRODUCT": "product",
-    "WORK_OF_ART": "work",
-    "EVENT": "event",
-    "NORP": "group",
-    "LANGUAGE": "language",
-    "LAW": "work",
-}
+    "PERSON": "person", "ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PRODUCT": "product",
+    "WORK_OF_ART": "work", "EVENT": "event", "NORP": "group", "LANGUAGE": "language", "LAW": "work",
+}  # fmt: skip
 _NAME_JUNK = word_set(
-    "wow oh hey hi hello yeah yes no thanks thank god lol haha omg ok okay btw tbh idk yep nope aw aww "
-    "ugh hmm yay congrats good great nice cool sure well monday tuesday wednesday thursday friday "
-    "saturday sunday mon tue tues wed thu thur thurs fri sat sun january february march april may june july august september october november "
+    "wow oh hey hi hello yeah yes no thanks thank god lol haha omg ok okay btw tbh idk yep nope aw aww ugh hmm yay "
+    "congrats good great nice cool sure well monday tuesday wednesday thursday friday saturday sunday mon tue tues "
+    "wed thu thur thurs fri sat sun january february march april may june july august september october november "
     "december today tomorrow yesterday i me mr mrs image"
 )
 
@@ -63,7 +53,6 @@ class References:
     people: list[Person] = field(default_factory=list)
     things: list[EntityRef] = field(default_factory=list)
     known: dict[str, EntityRef] = field(default_factory=dict)
-    tools: set[str] = field(default_factory=set)  # keys of what somebody uses or switched to
     kin_nouns: ClassVar[frozenset[str]] = PETS | frozenset(RELATIONS)
 
     @classmethod
@@ -180,7 +169,7 @@ class References:
             return self.kin(parse, token)
         for start, end, label in parse.entities:
             if start <= token.i < end and label in NER_TYPES:
-                inside = _one(parse, token, start, end)
+                inside = parse.tokens[start:end]
                 tokens = [*inside, *_numbered(parse, inside[-1])]
                 return self._named_entity(parse, tokens, NER_TYPES[label])
         if not token.is_name or not any(c.isalpha() for c in token.text):
@@ -212,18 +201,6 @@ class References:
         return ref
 
 
-def _one(parse: Parse, token: Token, start: int, end: int) -> list[Token]:
-    """The name that `token` is of, where "married to Tom and Eva is" was taken for one of both."""
-    inside = parse.tokens[start:end]
-    if len(inside) > 2 and inside[1].lower == "of" and inside[0].lower in _ROLES and token.i > inside[1].i:
-        return inside[2:]  # "CFO of Nordfisk" is no firm
-    for first in inside:
-        joint = parse.child(first, "cc")
-        if joint is not None and joint.i < end and second_subject(parse, first) is not None:
-            return [t for t in inside if (t.i < joint.i if token.i < joint.i else t.i > joint.i)]
-    return inside
-
-
 def is_denied(parse: Parse, token: Token) -> bool:
     """Whether `token` heads what somebody is not: "not my brother Ben", "she is not my sister Anna"."""
     start = min((t.i for t in parse.children(token, "poss", "amod", "det")), default=token.i)
@@ -233,16 +210,14 @@ def is_denied(parse: Parse, token: Token) -> bool:
     return before in ("not", "n't", "never") or parse.child(token, "neg") is not None or inverse
 
 
-_ROLES = word_set(
-    "ceo cfo cto coo cmo cio vp head director chief president chair chairman founder owner manager lead"
-)
 _TELLING = word_set(
     "older elder younger oldest youngest little big twin best former ex late old first second"
 )
 
 
 _CALENDAR = word_set(
-    "january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec "
+    "january february march april may june july august september october november december jan feb mar apr jun jul "
+    "aug sep sept oct nov dec "
     "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun am pm"
 )
 _JOINTS = frozenset(("-", "&", "/", "'", "."))

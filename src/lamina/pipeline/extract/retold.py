@@ -1,6 +1,7 @@
 """Whose word a clause is: what others say or think of the speaker is no claim of the speaker's.
 
-An expert who tells the speaker is believed: "the doctor told me I'm diabetic". What is denied right behind it is not, whoever said it.
+An expert who tells the speaker is believed: "the doctor told me I'm diabetic". What is denied right behind it is not,
+whoever said it.
 """
 
 from __future__ import annotations

@@ -48,7 +48,8 @@ class Token:
 
 @dataclass(slots=True)
 class Parse:
-    """One parsed sentence. `entities` are (first token, end token, label); `is_word` tells whether English has a word."""
+    """One parsed sentence. `entities` are (first token, end token, label); `is_word` tells whether English has a
+    word."""
 
     text: str
     tokens: list[Token]
@@ -149,7 +150,7 @@ class Parser:
                     lemma=self._lemma(text, tag),
                 )
             )
-        self._mend(tokens, self._is_verb)
+        self._mend(tokens)
         for token in tokens:
             if token.head != token.i:
                 tokens[token.head].children.append(token.i)

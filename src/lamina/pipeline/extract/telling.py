@@ -1,6 +1,7 @@
 """Whose claims a text may make: an assistant makes none for itself, and none for whom it speaks to.
 
-"Got it, you live in Leicester" is what the assistant took from the talk, or made up; the talk itself says where somebody lives.
+"Got it, you live in Leicester" is what the assistant took from the talk, or made up; the talk itself says where
+somebody lives.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from datetime import date, datetime, time, timedelta
 
 from lamina.language.dated import DATED_THINGS, OF_A_DAY
 from lamina.language.temporal.calendar import day_after
-from lamina.pipeline.extract.clauses import WEIGHTS
+from lamina.pipeline.extract.clauses import CLAUSAL
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import Kind, TimeMatch
 
@@ -72,7 +72,8 @@ class Times:
         return found
 
     def within(self, parse: Parse, token: Token) -> list[TimeMatch]:
-        """The expressions below `token` that belong to it: not those of a relative clause ("the lamp I bought on Friday")."""
+        """The expressions below `token` that belong to it: not those of a relative clause ("the lamp I bought on
+        Friday")."""
         low, high = token.start, max(t.end for t in parse.subtree(token, _RELATIVE))
         below = {t.i for t in parse.subtree(token, _RELATIVE)}
         return [
@@ -131,7 +132,8 @@ class Times:
         return Validity()
 
     def interval(self, match: TimeMatch, *, future: bool) -> tuple[datetime | None, datetime | None]:
-        """The likeliest interval; with `future` the first that has not passed, by day rather than at night, where the words allow one."""
+        """The likeliest interval; with `future` the first that has not passed, by day rather than at night, where the
+        words allow one."""
         if not future or match.latest is None:
             return match.earliest, match.latest
         if match.earliest is None:  # "before Friday"
@@ -176,7 +178,8 @@ _OF_NOUN = re.compile(
 )
 _PUT_TO = re.compile(
     r"\b(?:(?:booked|ordered|bought|reserved|arranged|scheduled|planned|hired|rented)\b[^.!?;]{0,60}?\bfor"
-    r"|(?:postponed|moved|rescheduled|pushed(?: back)?|put (?:off|back)|delayed|shifted|brought forward|changed|extended)(?: [\w'’-]+){0,4}? (?:to|until|till|for)) *(?:the *)?$",
+    r"|(?:postponed|moved|rescheduled|pushed(?: back)?|put (?:off|back)|delayed|shifted|brought forward|changed|"
+    r"extended)(?: [\w'’-]+){0,4}? (?:to|until|till|for)) *(?:the *)?$",
     re.IGNORECASE,
 )
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
@@ -196,6 +199,6 @@ def _end_of_day(instant: datetime | None) -> datetime | None:
 
 def _clause_verb(parse: Parse, token: Token) -> int:
     for ancestor in (token, *parse.ancestors(token)):
-        if ancestor.is_verb and ancestor.dep in WEIGHTS:
+        if ancestor.is_verb and ancestor.dep in CLAUSAL:
             return ancestor.i
     return -1

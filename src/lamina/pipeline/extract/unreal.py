@@ -1,8 +1,8 @@
 """Which verbs of a sentence tell nothing of what is: conditions, what they govern, and what nearly happened.
 
-Words decide here before the parse does: of "if I don't get some sleep I'm quitting" the parser makes one clause of the
-sleep that is quitting. A condition that opens a clause reaches to the next "but"; one that follows takes back the clause
-before it. "If you must know" and its kin are manners of speaking and no conditions.
+Words decide here before the parse does: of "if I don't get some sleep I'm quitting" the parser makes one clause of
+the sleep that is quitting. A condition that opens a clause reaches to the next "but"; one that follows takes back the
+clause before it. "If you must know" and its kin are manners of speaking and no conditions.
 """
 
 from __future__ import annotations
@@ -30,9 +30,12 @@ _BEFORE_SUPPOSING = word_set(
 _THAT = word_set("that i we he she they you my our the his her their it")
 _ASIDE = re.compile(
     r"(?:if|in case) (?:you\b(?!'re (?:not )?(?:coming|going))|"
-    r"(?:it|that|this)(?:'s| is)? (?:all )?(?:any )?(?:matters?|helps?|relevant|useful|of interest|makes? (?:sense|a difference)|counts?|ok(?:ay)?|alright|right|fine|possible|necessary)\b|"
-    r"i(?:'m| am)? (?:remember|recall|may\b|not mistaken|(?:being )?honest|understand|can\b|could\b|had to guess|count)|we can\b|"
-    r"(?:not|so|anything|any|only|possible|necessary|needed|need be|ever|at all|memory serves|all goes|everything goes|applicable)\b)",
+    r"(?:it|that|this)(?:'s| is)? (?:all )?(?:any )?(?:matters?|helps?|relevant|useful|of interest|makes? (?:sense|"
+    r"a difference)|counts?|ok(?:ay)?|alright|right|fine|possible|necessary)\b|"
+    r"i(?:'m| am)? (?:remember|recall|may\b|not mistaken|(?:being )?honest|understand|can\b|could\b|had to guess|"
+    r"count)|we can\b|"
+    r"(?:not|so|anything|any|only|possible|necessary|needed|need be|ever|at all|memory serves|all goes|everything "
+    r"goes|applicable)\b)",
     re.IGNORECASE,
 )  # fmt: skip
 

@@ -146,7 +146,8 @@ class Triple:
 
     `single_valued` says that a newer value of (subject, predicate) supersedes this one. `qualifiers` are further
     (role, text) pairs of the same claim: ("over", "coffee"), ("with", "Max"). `introduces` says that a name came with
-    the word of who is speaking ("Tom here"), as another than the one known may. `handed_over` says that it stands where somebody
+    the word of who is speaking ("Tom here"), as another than the one known may. `handed_over` says that it stands
+    where somebody
     else's words may (`language/running_speech.py`): it ends nothing.
     """
 
@@ -171,21 +172,18 @@ class Triple:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """That what was said of a single-valued predicate of a subject holds no more: ``object``, or without one whatever it was."""
+    """That what was said of a single-valued predicate of a subject holds no more: ``object``, or without one whatever
+    it was."""
 
     subject: EntityRef
     predicate: str
     object: EntityRef | None = None
 
-    def is_of(self, triple: Triple) -> bool:
-        """Whether the claim is one of those."""
-        same = self.object is None or self.object == triple.object
-        return same and (self.subject, self.predicate) == (triple.subject, triple.predicate)
-
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one utterance says. `keys` are short restatements to be indexed beside it, `phrases` the things that its parsed sentences speak of.
+    """What one utterance says. `keys` are short restatements to be indexed beside it, `phrases` the things that its
+    parsed sentences speak of.
 
     `gated` is true when no sentence was worth parsing.
     """
@@ -196,9 +194,3 @@ class Extraction:
     gated: bool = False
     taken_back: tuple[TakenBack, ...] = ()
     phrases: tuple[str, ...] = ()
-
-
-def still_taken_back(before: Sequence[TakenBack], said: Sequence[Triple]) -> list[TakenBack]:
-    """What was taken back before, without what was claimed again since."""
-    again = [each for each in said if not each.negated and each.valid_to is None]
-    return [each for each in before if not any(map(each.is_of, again))]

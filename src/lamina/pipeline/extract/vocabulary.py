@@ -2,7 +2,7 @@
 
 A predicate in `PREDICATES` has a fixed kind and says whether a newer value supersedes an older one. Everything else
 is the verb's lemma with particle and preposition ("sign_up_for"), kind event when past and attribute otherwise.
-Open families: `favourite_<noun>`, `<noun>_count` and `<medicine>_dose`, all single-valued.
+Open families: `favourite_<noun>` and `<noun>_count`, both single-valued.
 """
 
 from __future__ import annotations
@@ -37,46 +37,30 @@ class Predicate:
 _P = Predicate
 PREDICATES: Final[dict[str, Predicate]] = {
     # identity
-    "name_is": _P("identity", True, phrase="'s name is"),
-    "known_as": _P("identity", phrase="is known as"),
-    "goes_by": _P("identity", True, phrase="goes by"),
-    "timezone": _P("identity", True, phrase="'s timezone is"),
-    "age": _P("identity", True, phrase="'s age is"),
-    "born_on": _P("identity", True, phrase="was born on"),
+    "name_is": _P("identity", True, phrase="'s name is"), "known_as": _P("identity", phrase="is known as"),
+    "goes_by": _P("identity", True, phrase="goes by"), "timezone": _P("identity", True, phrase="'s timezone is"),
+    "age": _P("identity", True, phrase="'s age is"), "born_on": _P("identity", True, phrase="was born on"),
     "birthday": _P("identity", True, phrase="'s birthday is"),
-    "born_in": _P("identity", True, "place", "was born in"),
-    "from": _P("identity", True, "place", "is from"),
-    "is_a": _P("identity", phrase="is"),
-    "speaks": _P("identity", False, "language", "speaks"),
-    "email": _P("identity", True, phrase="'s email is"),
-    "phone_number": _P("identity", True, phrase="'s phone number is"),
+    "born_in": _P("identity", True, "place", "was born in"), "from": _P("identity", True, "place", "is from"),
+    "is_a": _P("identity", phrase="is"), "speaks": _P("identity", False, "language", "speaks"),
     "pronouns": _P("identity", True, phrase="'s pronouns are"),
     "relationship_status": _P("identity", True, phrase="'s relationship status is"),
-    "diet": _P("identity", phrase="'s diet is"),
-    "allergic_to": _P("identity", phrase="is allergic to"),
-    "has_condition": _P("identity", phrase="has"),
-    "takes_medication": _P("identity", phrase="takes"),
+    "diet": _P("identity", phrase="'s diet is"), "allergic_to": _P("identity", phrase="is allergic to"),
     # role
-    "works_as": _P("role", True, phrase="works as"),
-    "works_at": _P("role", True, "organisation", "works at"),
-    "works_in": _P("role", phrase="works in"),
-    "works_on": _P("role", phrase="works on"),
-    "works_with": _P("role", phrase="works with"),
-    "studies": _P("role", phrase="studies"),
+    "works_as": _P("role", True, phrase="works as"), "works_at": _P("role", True, "organisation", "works at"),
+    "works_in": _P("role", phrase="works in"), "works_on": _P("role", phrase="works on"),
+    "works_with": _P("role", phrase="works with"), "studies": _P("role", phrase="studies"),
     "studies_at": _P("role", True, "organisation", "studies at"),
     "graduated_from": _P("role", False, "organisation", "graduated from"),
     "member_of": _P("role", False, "group", "is a member of"),
     "responsible_for": _P("role", phrase="is responsible for"),
     "volunteers_at": _P("role", False, "organisation", "volunteers at"),
     # place
-    "lives_in": _P("place", True, "place", "lives in"),
-    "grew_up_in": _P("place", False, "place", "grew up in"),
+    "lives_in": _P("place", True, "place", "lives in"), "grew_up_in": _P("place", False, "place", "grew up in"),
     "located_in": _P("place", True, "place", "is located in"),
     # possession
-    "has": _P("possession", phrase="has"),
-    "owns": _P("possession", phrase="owns"),
-    "has_pet": _P("possession", False, "animal", "has a pet"),
-    "drives": _P("possession", phrase="drives"),
+    "has": _P("possession", phrase="has"), "owns": _P("possession", phrase="owns"),
+    "has_pet": _P("possession", False, "animal", "has a pet"), "drives": _P("possession", phrase="drives"),
     # relation
     "married_to": _P("relation", True, "person", "is married to"),
     "engaged_to": _P("relation", True, "person", "is engaged to"),
@@ -87,66 +71,33 @@ PREDICATES: Final[dict[str, Predicate]] = {
     "relative_of": _P("relation", False, "person", "is a relative of"),
     "friend_of": _P("relation", False, "person", "is a friend of"),
     "colleague_of": _P("relation", False, "person", "is a colleague of"),
-    "knows": _P("relation", False, "person", "knows"),
-    "manager": _P("relation", True, "person", "'s manager is"),
+    "knows": _P("relation", False, "person", "knows"), "manager": _P("relation", True, "person", "'s manager is"),
     # preference
-    "likes": _P("preference", phrase="likes"),
-    "dislikes": _P("preference", phrase="dislikes"),
-    "prefers": _P("preference", phrase="prefers"),
-    "interested_in": _P("preference", phrase="is interested in"),
-    "avoids": _P("preference", phrase="avoids"),
-    "afraid_of": _P("preference", phrase="is afraid of"),
-    "drinks": _P("preference", phrase="drinks"),
-    "eats": _P("preference", phrase="eats"),
-    "plays": _P("preference", phrase="plays"),
-    "uses": _P("preference", phrase="uses"),
-    "standing_request": _P("preference", phrase="asks to"),
-    "switched_to": _P("preference", phrase="switched to"),
-    "back_to": _P("preference", phrase="is back to"),
+    "likes": _P("preference", phrase="likes"), "dislikes": _P("preference", phrase="dislikes"),
+    "prefers": _P("preference", phrase="prefers"), "interested_in": _P("preference", phrase="is interested in"),
+    "avoids": _P("preference", phrase="avoids"), "afraid_of": _P("preference", phrase="is afraid of"),
+    "drinks": _P("preference", phrase="drinks"), "eats": _P("preference", phrase="eats"),
+    "plays": _P("preference", phrase="plays"), "uses": _P("preference", phrase="uses"),
     # plans and commitments
-    "plans_to": _P("plan", phrase="plans to"),
-    "plans": _P("plan", phrase="plans"),
-    "wants_to": _P("plan", phrase="wants to"),
-    "wants": _P("plan", phrase="wants"),
-    "considers": _P("plan", phrase="is considering"),
-    "looks_forward_to": _P("plan", phrase="looks forward to"),
-    "committed_to": _P("commitment", phrase="committed to"),
-    "needs_to": _P("commitment", phrase="needs to"),
-    "asked_to_be_reminded_to": _P("commitment", phrase="asked to be reminded to"),
+    "plans_to": _P("plan", phrase="plans to"), "plans": _P("plan", phrase="plans"),
+    "wants_to": _P("plan", phrase="wants to"), "wants": _P("plan", phrase="wants"),
+    "considers": _P("plan", phrase="is considering"), "looks_forward_to": _P("plan", phrase="looks forward to"),
+    "committed_to": _P("commitment", phrase="committed to"), "needs_to": _P("commitment", phrase="needs to"),
     # state and quantity
-    "life": _P("state_change", True, phrase="has"),
     "status": _P("state_change", True, phrase="'s status is"),
-    "stage": _P("state_change", True, phrase="'s stage is"),
-    "price": _P("quantity", True, phrase="costs"),
-    "weight": _P("quantity", True, phrase="weighs"),
-    "height": _P("quantity", True, phrase="'s height is"),
-    "size": _P("quantity", True, phrase="has {} people"),
+    "stage": _P("state_change", True, phrase="'s stage is"), "price": _P("quantity", True, phrase="costs"),
+    "weight": _P("quantity", True, phrase="weighs"), "height": _P("quantity", True, phrase="'s height is"),
     # events that have a word of their own
-    "moved_to": _P("event", phrase="moved to"),
-    "moved_from": _P("event", phrase="moved from"),
-    "visited": _P("event", phrase="visited"),
-    "attended": _P("event", phrase="attended"),
-    "joined": _P("event", phrase="joined"),
-    "started": _P("event", phrase="started"),
-    "finished": _P("event", phrase="finished"),
-    "bought": _P("event", phrase="bought"),
-    "sold": _P("event", phrase="sold"),
-    "ordered": _P("event", phrase="ordered"),
-    "stopped": _P("event", phrase="stopped"),
-    "good_at": _P("attribute", phrase="is good at"),
-    "adopted": _P("event", phrase="adopted"),
-    "left": _P("event", phrase="left"),
-    "met": _P("event", phrase="met"),
-    "won": _P("event", phrase="won"),
-    "lost": _P("event", phrase="lost"),
-    "signed_up_for": _P("event", phrase="signed up for"),
-    "has_scheduled": _P("event", phrase="has scheduled"),
-    "had": _P("event", phrase="had"),
-    "got_job": _P("event", phrase="got"),
-    "got_pet": _P("event", phrase="got"),
-    "got_job_at": _P("event", False, "organisation", "got a job at"),
-    "got_offer_from": _P("event", False, "organisation", "got an offer from"),
-    "accepted_offer_from": _P("event", False, "organisation", "accepted an offer from"),
+    "moved_to": _P("event", phrase="moved to"), "moved_from": _P("event", phrase="moved from"),
+    "visited": _P("event", phrase="visited"), "attended": _P("event", phrase="attended"),
+    "joined": _P("event", phrase="joined"), "started": _P("event", phrase="started"),
+    "finished": _P("event", phrase="finished"), "bought": _P("event", phrase="bought"),
+    "sold": _P("event", phrase="sold"), "ordered": _P("event", phrase="ordered"),
+    "stopped": _P("event", phrase="stopped"), "good_at": _P("attribute", phrase="is good at"),
+    "adopted": _P("event", phrase="adopted"), "left": _P("event", phrase="left"), "met": _P("event", phrase="met"),
+    "won": _P("event", phrase="won"), "lost": _P("event", phrase="lost"),
+    "signed_up_for": _P("event", phrase="signed up for"), "has_scheduled": _P("event", phrase="has scheduled"),
+    "had": _P("event", phrase="had"), "got_job": _P("event", phrase="got"), "got_pet": _P("event", phrase="got"),
 }  # fmt: skip
 
 # (lemma, slot): the slot is "dobj" or particle and preposition. Present and past lead to the same predicate; the
@@ -181,72 +132,26 @@ CANON: Final[dict[tuple[str, str], str]] = {
 }  # fmt: skip
 
 ADJECTIVE_CANON: Final = {
-    ("allergic", "to"): "allergic_to",
-    ("intolerant", "to"): "allergic_to",
-    ("interested", "in"): "interested_in",
-    ("passionate", "about"): "likes",
-    ("fond", "of"): "likes",
-    ("crazy", "about"): "likes",
-    ("obsessed", "with"): "likes",
-    ("into", ""): "likes",
-    ("afraid", "of"): "afraid_of",
-    ("scared", "of"): "afraid_of",
-    ("terrified", "of"): "afraid_of",
-    ("married", "to"): "married_to",
-    ("engaged", "to"): "engaged_to",
-    ("responsible", "for"): "responsible_for",
-    ("based", "in"): "lives_in",
-    ("located", "in"): "located_in",
-    ("born", "in"): "born_in",
-    ("good", "at"): "good_at",
+    ("allergic", "to"): "allergic_to", ("intolerant", "to"): "allergic_to", ("interested", "in"): "interested_in",
+    ("passionate", "about"): "likes", ("fond", "of"): "likes", ("crazy", "about"): "likes",
+    ("obsessed", "with"): "likes", ("into", ""): "likes", ("afraid", "of"): "afraid_of",
+    ("scared", "of"): "afraid_of", ("terrified", "of"): "afraid_of", ("married", "to"): "married_to",
+    ("engaged", "to"): "engaged_to", ("responsible", "for"): "responsible_for", ("based", "in"): "lives_in",
+    ("located", "in"): "located_in", ("born", "in"): "born_in", ("good", "at"): "good_at",
     ("fluent", "in"): "speaks",
-}
+}  # fmt: skip
 ADJECTIVE_ATTRIBUTES: Final = {
     **dict.fromkeys(
         ("single", "married", "divorced", "widowed", "engaged", "separated"), "relationship_status"
     ),
     **dict.fromkeys(("vegan", "vegetarian", "pescatarian", "kosher", "halal", "celiac", "coeliac"), "diet"),
     **dict.fromkeys(
-        [
-            "active",
-            "inactive",
-            "open",
-            "closed",
-            "done",
-            "finished",
-            "complete",
-            "completed",
-            "delayed",
-            "cancelled",
-            "canceled",
-            "approved",
-            "rejected",
-            "pending",
-            "blocked",
-            "signed",
-            "live",
-            "shipped",
-            "launched",
-            "paid",
-            "overdue",
-            "postponed",
-            "won",
-            "lost",
-            "down",
-            "offline",
-            "online",
-            "broken",
-            "fixed",
-            "resolved",
-            "merged",
-            "retired",
-            "unemployed",
-            "pregnant",
-            "deployed",
-            "released",
-            "archived",
-            "paused",
-        ],
+        word_set(
+            "active inactive open closed done finished complete completed delayed cancelled canceled approved rejected "
+            "pending blocked signed live shipped launched paid overdue postponed won lost down offline online "
+            "broken fixed "
+            "resolved merged retired unemployed pregnant deployed released archived paused"
+        ),
         "status",
     ),
 }
@@ -299,37 +204,37 @@ PETS: Final = word_set(
     "snake lizard gecko guinea ferret pup kitty"
 )
 OCCUPATIONS: Final = word_set(
-    "nurse doctor teacher engineer developer programmer lawyer attorney accountant chef cook baker "
-    "barista waiter waitress plumber electrician carpenter mechanic pilot driver farmer writer author "
-    "journalist editor designer architect artist musician singer dancer actor actress photographer "
-    "dentist therapist psychologist counselor counsellor scientist researcher professor lecturer student "
-    "pharmacist veterinarian vet surgeon physician consultant analyst manager director ceo cto cfo coo "
-    "founder cofounder co-founder entrepreneur freelancer intern secretary receptionist librarian "
-    "firefighter soldier officer detective paramedic midwife translator interpreter marketer salesperson "
-    "recruiter banker trader broker realtor coach trainer instructor tutor principal designer biologist "
-    "chemist physicist economist historian geologist statistician administrator technician contractor "
-    "bartender hairdresser barber tailor janitor sailor judge politician mayor president minister tester "
-    "physio physiotherapist pm tech dev devops sre qa copywriter barrister solicitor notary paralegal paediatrician pediatrician "
-    "gp anaesthetist obstetrician radiographer optician optometrist chiropractor osteopath dietitian nutritionist carer caregiver "
-    "nanny childminder headteacher headmaster headmistress gardener landscaper roofer builder bricklayer joiner welder "
-    "machinist fitter decorator painter courier cleaner porter warden conductor steward stewardess cabinetmaker baker butcher "
-    "fishmonger florist jeweller goldsmith potter sculptor illustrator animator filmmaker cameraman presenter reporter "
-    "columnist blogger youtuber streamer podcaster comedian composer conductor drummer guitarist pianist violinist dj "
-    "referee jockey footballer cyclist stuntman ranger zookeeper beekeeper fisherman lumberjack shepherd surveyor planner "
+    "nurse doctor teacher engineer developer programmer lawyer attorney accountant chef cook baker barista waiter "
+    "waitress plumber electrician carpenter mechanic pilot driver farmer writer author journalist editor designer "
+    "architect artist musician singer dancer actor actress photographer dentist therapist psychologist counselor "
+    "counsellor scientist researcher professor lecturer student pharmacist veterinarian vet surgeon physician "
+    "consultant analyst manager director ceo cto cfo coo founder cofounder co-founder entrepreneur freelancer "
+    "intern secretary receptionist librarian firefighter soldier officer detective paramedic midwife translator "
+    "interpreter marketer salesperson recruiter banker trader broker realtor coach trainer instructor tutor "
+    "principal designer biologist chemist physicist economist historian geologist statistician administrator "
+    "technician contractor bartender hairdresser barber tailor janitor sailor judge politician mayor president "
+    "minister tester physio physiotherapist pm tech dev devops sre qa copywriter barrister solicitor notary "
+    "paralegal paediatrician pediatrician gp anaesthetist obstetrician radiographer optician optometrist "
+    "chiropractor osteopath dietitian nutritionist carer caregiver nanny childminder headteacher headmaster "
+    "headmistress gardener landscaper roofer builder bricklayer joiner welder machinist fitter decorator painter "
+    "courier cleaner porter warden conductor steward stewardess cabinetmaker baker butcher fishmonger florist "
+    "jeweller goldsmith potter sculptor illustrator animator filmmaker cameraman presenter reporter columnist "
+    "blogger youtuber streamer podcaster comedian composer conductor drummer guitarist pianist violinist dj referee "
+    "jockey footballer cyclist stuntman ranger zookeeper beekeeper fisherman lumberjack shepherd surveyor planner "
     "auditor bookkeeper actuary underwriter stockbroker cashier clerk receptionist apprentice trainee postdoc "
-    "superintendent supervisor foreman dispatcher bouncer bodyguard detective policeman policewoman constable sergeant "
-    "captain lieutenant colonel monk nun priest vicar rabbi imam pastor chaplain undertaker auctioneer curator archivist"
+    "superintendent supervisor foreman dispatcher bouncer bodyguard detective policeman policewoman constable "
+    "sergeant captain lieutenant colonel monk nun priest vicar rabbi imam pastor chaplain undertaker auctioneer "
+    "curator archivist"
 )
 ATTRIBUTE_NOUNS: Final = word_set(
-    "birthday email address phone number goal dream hobby hobbies job major passion nickname password "
-    "role title team budget deadline salary rent timezone language religion height weight size colour "
-    "color specialty instrument status stage pronouns diet school university employer company hometown "
-    "home priority"
+    "birthday email address phone number goal dream hobby hobbies job major passion nickname password role title "
+    "team budget deadline salary rent timezone language religion height weight size colour color specialty "
+    "instrument status stage pronouns diet school university employer company hometown home priority"
 )
 _ONE_AT_A_TIME = word_set("budget salary rent")
 GERUND_OBJECT: Final = {"like": "likes", "love": "likes", "enjoy": "likes", "adore": "likes", "hate": "dislikes", "dislike": "dislikes",
                   "prefer": "prefers", "start": "started", "begin": "started", "finish": "finished", "quit": "left",
-                  "avoid": "avoids", "stop": "stopped", "consider": "considers", "stand": "dislikes"}  # fmt: skip
+                  "avoid": "avoids", "stop": "stopped", "consider": "considers"}  # fmt: skip
 LIGHT_NOUNS: Final = word_set(
     "time fun chance idea feeling look blast talk question problem issue point plan hand sense way effect "
     "impact good great conversation word influence trouble hard feel connection bond reason thought hope "
@@ -353,7 +258,7 @@ MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.ki
 STATIVE: Final = word_set(
     "lives_in works_as works_at works_in works_on works_with studies studies_at owns has has_pet drives "
     "speaks status located_in member_of volunteers_at married_to partner_of engaged_to price wants prefers "
-    "manager drinks good_at takes_medication"
+    "manager drinks good_at"
 )
 """States: in the past tense they have ended by `observed_at`."""
 
@@ -381,8 +286,6 @@ def describe(predicate: str, *, past: bool) -> Predicate:
         return Predicate("attribute", words.split(" ")[-1] in _ONE_AT_A_TIME, phrase=f"'s {words} is")
     if predicate.startswith("favourite_"):
         return Predicate("preference", True, phrase=f"'s {words} is")
-    if predicate.endswith("_dose"):
-        return Predicate("quantity", True, phrase=f"'s {words} is")
     if predicate.endswith("_count"):
         return Predicate("quantity", True, phrase=f"has {{}} {plural(words.removesuffix(' count'))}")
     return Predicate("event" if past else "attribute")

@@ -1,8 +1,9 @@
 """Reading what a language model answered about loops. Nothing in an answer is believed that the turn does not bear out.
 
-An answer is text from outside: it may be anything. It is read item by item; what does not fit the shape is left out, and so is
-what quotes words that are not in the turn. It can only name one of five types, point at loops of the same scope, and word a
-loop in words that the conversation has, but for one verb that adds nothing. When something is due is for our own reader of dates to say.
+An answer is text from outside: it may be anything. It is read item by item; what does not fit the shape is left out,
+and so is what quotes words that are not in the turn. It can only name one of five types, point at loops of the same
+scope, and word a loop in words that the conversation has, but for one verb that adds nothing. When something is due
+is for our own reader of dates to say.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Literal, TypeVar
 
@@ -92,8 +94,8 @@ def read_answer(
     *,
     own: str | None = None,
 ) -> LoopReading:
-    """What of an answer the turn bears out; ``before`` are the texts of the turns before it, ``own`` is what of the turn may end
-    something, else all of it. Never raises."""
+    """What of an answer the turn bears out; ``before`` are the texts of the turns before it, ``own`` is what of the
+    turn may end something, else all of it. Never raises."""
     found = _object_in(text) or {}
     turn = turn[: limits.LOOP_TURN_CHARS_MAX]
     said = fold(turn)
@@ -122,8 +124,8 @@ def read_answer(
 
 
 def bears_on(terms: frozenset[str], wording: str) -> bool:
-    """Whether words that may end a loop share a key word with it, in whatever form; verbs that fit everything do not count where
-    it has others."""
+    """Whether words that may end a loop share a key word with it, in whatever form; verbs that fit everything do not
+    count where it has others."""
     whole = key_terms(wording)
     return any(was_said(term, terms) for term in specific(whole) or whole)
 
@@ -146,12 +148,13 @@ def _draft(
         coming = (due_of(moment, said_at) for moment in find_moments(clean(item.when), said_at))
         due = min((moment for moment in coming if moment is not None), default=None)
     salience = 2 if item.type == "habit" else 3
-    return draft_of(LoopType(item.type), wording, _CONFIDENCE, salience, clean(item.quote), due, said_at)
+    draft = draft_of(LoopType(item.type), wording, salience, clean(item.quote), due, said_at)
+    return replace(draft, confidence=_CONFIDENCE)
 
 
 def _is_worded_in(terms: frozenset[str], known: frozenset[str]) -> bool:
-    """Whether a wording is one of the conversation's: each of its key terms was said, but for one verb that adds nothing. Of a
-    script without blanks, whose pairs run across endings, half of them were."""
+    """Whether a wording is one of the conversation's: each of its key terms was said, but for one verb that adds
+    nothing. Of a script without blanks, whose pairs run across endings, half of them were."""
     pairs = frozenset(term for term in terms if term >= _CJK_FROM)
     new = [term for term in terms - pairs if not was_said(term, known)]
     if len(pairs & known) < _PAIRS_FROM * len(pairs):

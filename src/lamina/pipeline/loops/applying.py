@@ -1,7 +1,8 @@
 """What a recorded answer does to the loops of its scope: a function of the turn, the state at a place, and the answer.
 
-An answer comes late: by then later turns may be derived. It takes effect directly after the newest event of the scope that was
-extracted, before whatever comes next, and the store notes which one that was. A replay applies it there again.
+An answer comes late: by then later turns may be derived. It takes effect directly after the newest event of the scope
+that was extracted, before whatever comes next, and the store notes which one that was. A replay applies it there
+again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from lamina.store.ports.writes import Inquiry, Writes
 __all__ = ["EXTRACTOR", "applies_at", "apply_answer", "is_by_model"]
 
 _FAMILY: Final = "lamina-loops-model/"
-EXTRACTOR: Final = f"{_FAMILY}3"
+EXTRACTOR: Final = f"{_FAMILY}4"
 _LATER_READ_MAX: Final = 50
 
 

@@ -1,7 +1,7 @@
 """When something is due: which of a sentence's times is the day of the deed, and the deed without it.
 
-The present is no day to come, and a time that is part of a name or of a thing ("today's report", ``datetime.now``) or that is
-spoken about ("move the visit to Friday") says what is to be done, not when.
+The present is no day to come, and a time that is part of a name or of a thing ("today's report", ``datetime.now``) or
+that is spoken about ("move the visit to Friday") says what is to be done, not when.
 """
 
 from __future__ import annotations
@@ -54,12 +54,15 @@ _LIMITED = re.compile(r"(?:by|before|until|till|no later than)\b", re.IGNORECASE
 _LOOSE = re.compile(r"\b(?:for|from|since|during)\s*$", re.IGNORECASE)
 _BETWEEN_LEAD = re.compile(r"^,?(?:(?!\b(?:and|but|so|because)\b)[^,.;:!?])*,?\s*$", re.IGNORECASE)
 _BEHIND = re.compile(
-    r"^[\s,;:.!?—–-]*(?:(?:by|on|before|at|due|in|for|no later than|maybe|probably|hopefully|preferably|ideally|say|latest)\s+)*$",
+    r"^[\s,;:.!?—–-]*(?:(?:by|on|before|at|due|in|for|no later than|maybe|probably|hopefully|preferably|ideally|say|"
+    r"latest)\s+)*$",
     re.IGNORECASE,
 )
 _INSERTED = re.compile(
-    r"^,\s+(?=(?:about|around|roughly|some|all|only|just|the|an?|my|our|his|her|their|both|including|with|plus)\s|[£$€]?\d)"
-    r"(?:(?!\b(?:is|are|was|were|has|have|had|will|i|we|he|she|it|they|you|and|but|so|to)\b)(?:[^,;:.!?—–]|[,.](?=\d))){1,60}"
+    r"^,\s+(?=(?:about|around|roughly|some|all|only|just|the|an?|my|our|his|her|their|both|including|with|plus)\s|"
+    r"[£$€]?\d)"
+    r"(?:(?!\b(?:is|are|was|were|has|have|had|will|i|we|he|she|it|they|you|and|but|so|to)\b)(?:[^,;:.!?—–]|"
+    r"[,.](?=\d))){1,60}"
     r",\s+(?=(?:by|before|on|until|till|at|due|no later than)\s)",
     re.IGNORECASE,
 )
@@ -67,17 +70,21 @@ _INSERTED = re.compile(
 _NAMED_LIMIT = re.compile(r"\b(?:deadline|due|expires?|runs out)\b", re.IGNORECASE)
 _NEAR: Final = 100
 _SURELY_AHEAD = re.compile(
-    r"\b(?:tomorrow|tonight|today|next|coming|later|(?:by|before|until|till|no later than) )\b|^(?:by|before|until|till|due)\b",
+    r"\b(?:tomorrow|tonight|today|next|coming|later|(?:by|before|until|till|no later than) )\b|^(?:by|before|until|"
+    r"till|due)\b",
     re.IGNORECASE,
 )
 _PASSED = (
-    r"(?:\w{2,}(?<!ne)(?<!fe)(?<!spe)ed|bought|got|made|wrote|sent|met|saw|took|had|did|left|lost|found|began|ran|gave|told|paid|built|sold|broke|read|heard|came|went|"
+    r"(?:\w{2,}(?<!ne)(?<!fe)(?<!spe)ed|bought|got|made|wrote|sent|met|saw|took|had|did|left|lost|found|began|ran|"
+    r"gave|told|paid|built|sold|broke|read|heard|came|went|"
     r"brought|kept|held|lent|chose|drew|ate|drank|rang|spoke|spent)"
 )
 _PAST_RELATIVE = re.compile(
     r"(?i:\b(?:the|a|an|my|our|your|his|her|their|that|those|these|some))(?: [\w'-]+){1,4}? "
-    rf"(?:(?i:(?:that |which |who )?(?:i|we|you|he|she|they|it))|(?:that |which |who )?[A-Z][\w'-]+|that|which|who)(?:'d|'ve)?(?i:(?: (?:was|were|had|have|has|just|already|recently)){{0,2}} {_PASSED})"
-    r"(?: (?!(?:and|but|so|by|before|until|till|for|on)\b)[\w'-]+){0,3}(?: (?:on|in|at|from|of|during|over|around|about))? *$"
+    rf"(?:(?i:(?:that |which |who )?(?:i|we|you|he|she|they|it))|(?:that |which |who )?[A-Z][\w'-]+|that|which|"
+    rf"who)(?:'d|'ve)?(?i:(?: (?:was|were|had|have|has|just|already|recently)){{0,2}} {_PASSED})"
+    r"(?: (?!(?:and|but|so|by|before|until|till|for|on)\b)[\w'-]+){0,3}(?: (?:on|in|at|from|of|during|over|around|"
+    r"about))? *$"
 )
 """A thing, and what was done with it once: "the lamp that I bought on". """
 _OF_THING = re.compile(rf"\b(?:{DATED_THINGS}){OF_A_DAY}\s*$", re.IGNORECASE)

@@ -1,4 +1,5 @@
-"""Loops as records: opened, said again, ended. Each change is a version with the event that made it among its supports."""
+"""Loops as records: opened, said again, ended. Each change is a version with the event that made it among its
+supports."""
 
 from __future__ import annotations
 
@@ -41,20 +42,19 @@ __all__ = [
     "LoopKeeper",
     "is_alike",
     "is_same",
+    "loop_text",
     "quote_of",
     "raises_loops",
     "reference_of",
 ]
 
-EXTRACTOR: Final = "lamina-loops/5"
+EXTRACTOR: Final = "lamina-loops/6"
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 
 _SAME_FROM: Final = 0.8
 _ASKED_FROM: Final = 0.6
 _JUST_NOW: Final = 2
-_NOT_YET: Final = "Not yet "
-_NOT_TO: Final = "Remember not to "
 _SALIENCE_MAX: Final = 5
 _QUOTED: Final = " (“"
 _REFERENCE_CHARS: Final = 12
@@ -196,7 +196,7 @@ class LoopKeeper:
             object=ObjectValue("literal", draft.wording, "string"),
             kind="loop",
             negated=False,
-            text=_told(name, draft.type.value, draft.wording, draft.due_at, event.offset)
+            text=loop_text(name, draft.type.value, draft.wording, draft.due_at, event.offset)
             + (f"{_QUOTED}{draft.quote}”)" if draft.quote else ""),
             external=False,
             trust=event.origin.trust,
@@ -258,7 +258,7 @@ class LoopKeeper:
                 horizon=loop.horizon if due_at == loop.due_at else draft.horizon,
                 due_at=due_at,
                 due_offset=due_offset,
-                text=_told(loop.subject.name, loop.predicate, str(loop.object.value), due_at, due_offset)
+                text=loop_text(loop.subject.name, loop.predicate, str(loop.object.value), due_at, due_offset)
                 + quote_of(loop),
                 valid_from=min(loop.valid_from, at),
                 from_offset=offset if at < loop.valid_from else loop.from_offset,
@@ -364,15 +364,9 @@ class LoopKeeper:
 
 def is_same(loop: Loop, draft: LoopDraft) -> bool:
     """Whether a turn says again what a loop is about."""
-    if str(loop.object.value).startswith(_NOT_TO) != draft.wording.startswith(_NOT_TO):
-        return False
     one, other = terms_of(loop), terms_in(draft.wording)
-    both = overlap(one, other), overlap(other, one)
-    if loop.predicate != draft.type.value:
-        # "I haven't set it up yet" says again what was promised.
-        promised = loop.predicate == LoopType.COMMITMENT and draft.wording.startswith(_NOT_YET)
-        return promised and bool(other) and max(both) >= _SAME_FROM
-    return bool(one) and min(both) >= _SAME_FROM
+    same = loop.predicate == draft.type.value and bool(one)
+    return same and min(overlap(one, other), overlap(other, one)) >= _SAME_FROM
 
 
 def is_alike(loop: Loop, draft: LoopDraft) -> bool:
@@ -385,6 +379,6 @@ def _due_of(loop: Loop) -> LocalTime | None:
     return None if loop.due_at is None else LocalTime(loop.due_at, loop.due_offset)
 
 
-def _told(name: str, kind: str, wording: str, due_at: Instant | None, offset: Offset | None) -> str:
+def loop_text(name: str, kind: str, wording: str, due_at: Instant | None, offset: Offset | None) -> str:
     due = "" if due_at is None else f", due {day_text(due_at - 1, offset)}"
     return f"{name} has an open {kind}: {wording}{due}"

@@ -12,41 +12,24 @@ from lamina.pipeline.extract.inflect import past_forms
 __all__ = [
     "TOKEN",
     "aside_of",
-    "core_of",
     "deed_of",
     "head_of",
     "is_past",
     "key_terms",
-    "object_head",
     "object_of",
     "overlap",
     "specific",
     "tells_of",
 ]
 
-_BASE: Final = {
+_BASE: Final[dict[str, str]] = {
     **past_forms(),
     **dict(
-        pair.split(":")
-        for pair in [
-            "done:do",
-            "gone:go",
-            "written:write",
-            "taken:take",
-            "given:give",
-            "eaten:eat",
-            "spoken:speak",
-            "chosen:choose",
-            "seen:see",
-            "been:be",
-            "broken:break",
-            "driven:drive",
-            "begun:begin",
-            "shown:show",
-            "flown:fly",
-            "got:get",
-            "gotten:get",
-        ]
+        re.findall(
+            r"(\w+):(\w+)",
+            "done:do gone:go written:write taken:take given:give eaten:eat spoken:speak chosen:choose seen:see been:be "
+            "broken:break driven:drive begun:begin shown:show flown:fly got:get gotten:get",
+        )
     ),
 }
 _SAME_DEED: Final = {
@@ -71,24 +54,24 @@ _COUNTS = frozenset(analyse("last two three four five six seven eight nine ten c
 _WORD = re.compile(r"[\w'-]+")
 _NOT_PAST = word_set("indeed speed breed exceed proceed succeed")
 TOKEN: Final = re.compile(r"[\w&]+(?:['’.-]\w+)*")
-_QUOTED = " (“"
-_QUOTED_FROM = 2
 _ARTICLES = word_set(
     "the a an my our your his her its their this that these those some any all both new more another"
 )
 _PARTICLES = word_set("up out off in over down away back on to at for with through about of around")
 _STOPS = word_set(
-    "to from for at in on by with about of before after until into over under and or instead because so than as against without like near"
+    "to from for at in on by with about of before after until into over under and or instead because so than as "
+    "against without like near"
 )
 _ASIDE = word_set("about for after instead because from without like as than before near against behind")
 _MAY_FOLLOW = word_set(
-    "works working finished ready done live again back up out off in on over down away today tomorrow yesterday tonight now already finally late early first straight later earlier soon twice once "
-    "online together myself ourselves too also just all both done ok okay lol btw and or but so then from for at to by with about of as "
-    "before after until into while when where who which that this last next this i we he she it they because since via through instead "
-    "appointment visit slot ticket tickets room table number price yet first is are was were has have had please thanks"
+    "works working finished ready done live again back up out off in on over down away today tomorrow yesterday "
+    "tonight now already finally late early first straight later earlier soon twice once online together myself "
+    "ourselves too also just all both done ok okay lol btw and or but so then from for at to by with about of as "
+    "before after until into while when where who which that this last next this i we he she it they because since "
+    "via through instead appointment visit slot ticket tickets room table number price yet first is are was were "
+    "has have had please thanks"
 )
 _STATES = word_set("done ready in live working finally now all already sorted out")
-_PRONOUNS = word_set("it them him her that this those these one")
 
 
 def key_terms(words: str) -> frozenset[str]:
@@ -116,8 +99,8 @@ def deed_of(words: str) -> frozenset[str]:
 
 
 def overlap(loop: frozenset[str], said: frozenset[str], aside: frozenset[str] = frozenset()) -> float:
-    """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") and how many there are count
-    little, and half what stands ``aside``."""
+    """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") and how many there are
+    count little, and half what stands ``aside``."""
     if not loop:
         return 0.0
     weights = {
@@ -133,11 +116,6 @@ def is_past(words: str) -> bool:
     return first in _BASE or (len(first) > 4 and first.endswith("ed") and first not in _NOT_PAST)
 
 
-def core_of(wording: str) -> str:
-    """A loop's own words, without the sentence that is quoted where they speak of something by a pronoun."""
-    return wording.split(_QUOTED, 1)[0]
-
-
 def head_of(words: str) -> frozenset[str]:
     """The terms of the last thing that words name: "camera" of "the expensive bird camera"."""
     named = [terms for token in TOKEN.findall(words) if (terms := _terms(token))]
@@ -145,18 +123,14 @@ def head_of(words: str) -> frozenset[str]:
 
 
 def tells_of(wording: str, said: str) -> bool:
-    """Whether a report has the object of a loop as its own: "bought milk chocolate" and "called the bank about mum" tell
-    nothing of milk and mum."""
-    core = TOKEN.findall(core_of(wording))
+    """Whether a report has the object of a loop as its own: "bought milk chocolate" and "called the bank about mum"
+    tell nothing of milk and mum."""
+    core = TOKEN.findall(wording)
     heard = TOKEN.findall(said)
-    spoken = {word.casefold() for word in heard}
-    if (pronouns := _PRONOUNS & {word.casefold() for word in core[1:]}) and core_of(wording) != wording:
-        quoted = key_terms(wording) - key_terms(core_of(wording))
-        return bool(pronouns & spoken) or len(quoted & key_terms(said)) >= _QUOTED_FROM
     place = _object_at(core)
     if place is None:
         return True
-    known = key_terms(core_of(wording))
+    known = key_terms(wording)
     wanted = _terms(core[place])
     aside = _ASIDE & {word.casefold() for word in core[1:place]}
     places = [at for at, token in enumerate(heard) if _terms(token.removesuffix("'s")) == wanted]
@@ -170,7 +144,7 @@ def tells_of(wording: str, said: str) -> bool:
 
 def aside_of(wording: str) -> frozenset[str]:
     """The terms of a deed that only say more of it: "the release" of "rotate the key before the release"."""
-    core = TOKEN.findall(core_of(wording))
+    core = TOKEN.findall(wording)
     place = _object_at(core)
     if place is None:
         return frozenset()
@@ -179,16 +153,9 @@ def aside_of(wording: str) -> frozenset[str]:
 
 def object_of(wording: str) -> frozenset[str]:
     """The terms of what a deed is done to: "lint rule" of "add a lint rule against prints"."""
-    core = TOKEN.findall(core_of(wording))
+    core = TOKEN.findall(wording)
     place = _object_at(core)
     return frozenset() if place is None else key_terms(" ".join(core[1 : place + 1])) - _COUNTS
-
-
-def object_head(words: str) -> frozenset[str]:
-    """The terms of the last word of what a deed is done to: "presentation" of "prepare a case presentation for it"."""
-    core = TOKEN.findall(core_of(words))
-    place = _object_at(core)
-    return frozenset() if place is None else _terms(core[place])
 
 
 def _object_at(core: list[str]) -> int | None:

@@ -1,21 +1,25 @@
-"""Whether a clause is the speaker's own word: not what others say or think, not what is doubted, quoted or only supposed."""
+"""Whether a clause is the speaker's own word: not what others say or think, not what is doubted, quoted or only
+supposed."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-__all__ = ["is_own"]
+__all__ = ["is_own", "is_taken_back"]
 
 _CLAUSAL: Final = (
-    r"(?:sa(?:y|ys|id|ying)|th(?:ink|inks|inking|ought)|t(?:ell|ells|elling|old)|wonder\w*|doubt\w*|reckon\w*|believe[sd]?|"
-    r"suggest\w*|advis\w+|insist\w*|claim\w*|recommend\w*|argue[sd]?|wish\w*|hop(?:e|es|ed|ing)|pretend\w*|imagin\w+|dream\w*|"
+    r"(?:sa(?:y|ys|id|ying)|th(?:ink|inks|inking|ought)|t(?:ell|ells|elling|old)|wonder\w*|doubt\w*|reckon\w*|"
+    r"believe[sd]?|"
+    r"suggest\w*|advis\w+|insist\w*|claim\w*|recommend\w*|argue[sd]?|wish\w*|hop(?:e|es|ed|ing)|pretend\w*|"
+    r"imagin\w+|dream\w*|"
     r"feels?|felt|guess\w*|suppos\w+|warn\w*|convinced|joke[sd]?|joking|according to|wrote|writes)"
 )
 _OTHERS: Final = rf"(?:{_CLAUSAL}|ask(?:s|ed|ing)?|want(?:s|ed)?|expects?|expected|would like|needs?)"
 _OWN_VIEW = re.compile(
     r"\b(?:i|we)(?:'m| am|'ve been| was|'ve| have)? (?:(?:really|do|still|just|also|honestly) )*"
-    r"(?:think|thinking|guess|suppose|reckon|believe|know|feel like|realised?|realized|remembered|swear|admit|mean|said|told (?!me\b|us\b)\w+|"
+    r"(?:think|thinking|guess|suppose|reckon|believe|know|feel like|realised?|realized|remembered|swear|admit|mean|"
+    r"said|told (?!me\b|us\b)\w+|"
     r"agreed|decided|sure)(?: that)?\b",
     re.IGNORECASE,
 )
@@ -26,13 +30,16 @@ _GOVERNED = re.compile(
 )
 _ASKED = re.compile(rf"\b{_OTHERS}\s*(?:that\s*)?$", re.IGNORECASE)
 _SUBORDINATED = re.compile(
-    r"\b(?:when|whenever|until|till|before|after|once|while|as soon as|in case|why|how|where|what|whatever|who|whom|which|"
+    r"\b(?:when|whenever|until|till|before|after|once|while|as soon as|in case|why|how|where|what|whatever|who|whom|"
+    r"which|"
     r"that|than|like|as if|as though|as long as)\s+$",
     re.IGNORECASE,
 )
 _MODIFIED = re.compile(
-    r"\b(?:the|a|an|every|each|all|any|some|another|only|everything|anything|nothing|something|everyone|someone|things?|stuff)"
-    r"(?: (?!(?:is|are|was|were|has|have|had|isn't|'s|now|morning|day|night|evening|week|weekend|month|time|way|same)\b)[\w'-]+){0,2} $",
+    r"\b(?:the|a|an|every|each|all|any|some|another|only|everything|anything|nothing|something|everyone|someone|"
+    r"things?|stuff)"
+    r"(?: (?!(?:is|are|was|were|has|have|had|isn't|'s|now|morning|day|night|evening|week|weekend|month|time|way|"
+    r"same)\b)[\w'-]+){0,2} $",
     re.IGNORECASE,
 )
 _FRONTED = re.compile(
@@ -42,7 +49,8 @@ _PARTS = re.compile(r"([;!?]\s|,\s+|\s[-–—]+\s|\s(?:but|so|and|because|since
 _REPORTING_END = re.compile(rf"\b{_CLAUSAL}(?: (?:me|us|him|her|them|that|to me))?$", re.IGNORECASE)
 _SUPPOSED = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
 _LABEL = re.compile(
-    r"^(?!(?i:to-?do|notes?|reminder|update|plans?|next|first|second|third|also|edit|today|tomorrow|ps|p\.s)\b)(?:[A-Z][\w'.-]*)(?: [A-Z][\w'.-]*)?: "
+    r"^(?!(?i:to-?do|notes?|reminder|update|plans?|next|first|second|third|also|edit|today|tomorrow|ps|"
+    r"p\.s)\b)(?:[A-Z][\w'.-]*)(?: [A-Z][\w'.-]*)?: "
 )
 _TOLD_AFTER = re.compile(
     rf",\s+(?:(?:my|the|our|his|her) )?[\w'-]+(?: [\w'-]+)? (?:{_CLAUSAL}|keeps? saying)(?: me| us)?\W*$",
@@ -50,9 +58,23 @@ _TOLD_AFTER = re.compile(
 )
 _TAKEN_BACK = re.compile(
     r"\b(?:probably not|nah|just kidding|only joking|jk|not really|or not|"
-    r"no,? (?:wait,? |actually,? |sorry,? )*(?:do(?:n['’]?t| not)(?: bother| do (?:it|that))?|never ?mind|forget (?:it|that)|scrap that))\W*$",
+    r"no,? (?:wait,? |actually,? |sorry,? )*(?:do(?:n['’]?t| not)(?: bother| do (?:it|that))?|never ?mind|forget "
+    r"(?:it|that)|scrap that))\W*$",
     re.IGNORECASE,
 )
+
+_NO: Final = r"(?:(?:no|nah|nope|wait|oh|ah|sorry|actually|hmm+|hm|well|hang on|hold on|on second thoughts?)[\s,.!:;–-]*)"
+_TAKEN_BACK_BEHIND = re.compile(
+    rf"^(?:{_NO}+(?:do(?:n['’]?t| not)(?: (?:bother|do (?:it|that)|remind me))?|no need(?: to)?)|"
+    rf"{_NO}*(?:(?:cancel|scrap|forget|scratch) (?:it|that|this)|never ?mind))"
+    r"(?: (?:about (?:it|that)|after all|any ?more|now|then|please))*[\s.!]*$",
+    re.IGNORECASE,
+)
+
+
+def is_taken_back(said: str) -> bool:
+    """Whether a sentence takes back what the one before said: "No, actually, don't."."""
+    return _TAKEN_BACK_BEHIND.match(said) is not None
 
 
 def is_own(before: str, after: str = "") -> bool:
@@ -74,8 +96,8 @@ def is_own(before: str, after: str = "") -> bool:
 
 
 def _last_clause(before: str) -> str:
-    """The part that the clause stands in, with the parts before it that govern it: what somebody says goes on until a new
-    sentence begins, or until "but" and "so" begin one of the speaker's own."""
+    """The part that the clause stands in, with the parts before it that govern it: what somebody says goes on until a
+    new sentence begins, or until "but" and "so" begin one of the speaker's own."""
     pieces = _PARTS.split(before)
     clause = pieces[-1]
     for mark, piece in zip(pieces[-2::-2], pieces[-3::-2], strict=True):

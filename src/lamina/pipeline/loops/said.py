@@ -12,6 +12,7 @@ from lamina.kernel.records import LoopType
 from lamina.kernel.time import from_datetime
 from lamina.language.sentences import Sentence
 from lamina.language.temporal import TemporalMatch
+from lamina.pipeline.extract.confidence import LOOPS
 from lamina.pipeline.loops.dues import FindMoments, cut_end, due_within, horizon_of, without_times
 from lamina.pipeline.loops.values import LoopDraft
 
@@ -19,8 +20,10 @@ __all__ = ["Said", "cut", "draft_of", "said_of", "shortened"]
 
 _WORDS_MAX: Final = 12
 _LEAD = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|well|and|but|also|oh|ah|hmm|yeah|yes|yep|no(?=\s*[,.!;:]| (?:i|we)\b)|right|anyway|actually|honestly|please|hey|hi|listen|by the way|"
-    r"btw|plus|then|now|first|next(?! steps?\b)|finally|unfortunately|apparently|today|tomorrow|tonight)\b[\s,.:;!-]*)+",
+    r"^(?:(?:ok(?:ay)?|so|well|and|but|also|oh|ah|hmm|yeah|yes|yep|no(?=\s*[,.!;:]| (?:i|we)\b)|right|anyway|"
+    r"actually|honestly|please|hey|hi|listen|by the way|"
+    r"btw|plus|then|now|first|next(?! steps?\b)|finally|unfortunately|apparently|today|tomorrow|"
+    r"tonight)\b[\s,.:;!-]*)+",
     re.IGNORECASE,
 )
 _CLOSERS = re.compile(
@@ -86,7 +89,6 @@ def said_of(sentence: Sentence, now: datetime, find_moments: FindMoments) -> Sai
 def draft_of(
     kind: LoopType,
     words: str,
-    confidence: float,
     salience: int,
     sentence: str,
     due: datetime | None,
@@ -101,7 +103,7 @@ def draft_of(
     return LoopDraft(
         kind,
         words[:1].upper() + words[1:],
-        confidence,
+        LOOPS[kind.value],
         min(5, salience),
         horizon_of(due, now),
         None if due is None else from_datetime(due),

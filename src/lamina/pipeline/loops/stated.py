@@ -1,7 +1,7 @@
-"""What a turn ends and moves beside loops: what its speaker plans, has to do or owes, and what has a day.
+"""What a turn ends and moves beside loops: what its speaker plans or has to do, and what has a day.
 
-Only what is clearly meant: the one plan that has all the words, the one thing with a day that is named, the one debt to somebody. A wrong
-end is worse than a missing one.
+Only what is clearly meant: the one plan that has all the words, the one thing with a day that is named. A wrong end is
+worse than a missing one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
-from lamina.kernel.events import text_of
 from lamina.kernel.records import Fact, Layer
 from lamina.language.entities import normalise_name, possessive
 from lamina.pipeline.extract.vocabulary import PREDICATES
@@ -30,47 +29,10 @@ _PLANNED: Final = tuple(
 )
 _WITH_A_DAY: Final = ("plans", "plans_to")
 _ARRANGED: Final = "has_scheduled"
-_OWED: Final = "owe"
 
 _NAMED = re.compile(
     r"^(?:(?P<who>(?:my |our )?[\w-]+)(?:['’]s|(?<=s)['’]) |(?P<own>my|our) |(?:the|that|this) )?(?P<what>\S.*)$",
     re.IGNORECASE,
-)
-_IT = re.compile(r"^(?P<deed>\w+) (?P<what>me|us|it|that|them)$", re.IGNORECASE)
-_PREPOSITIONS: Final = frozenset({"to", "from", "out", "of", "in", "on", "for", "with", "at", "into", "onto"})
-_GIVES_UP = re.compile(
-    r"^(?:cancel|sell|return|close|delete|quit|leave|drop|end|terminate|give up|give away|get rid of|throw|scrap|refund|replace)\b",
-    re.IGNORECASE,
-)
-_WHO: Final = (
-    r"(?P<who>(?!(?:for|the|my|his|her|it|that|rent|bill)\b)(?:my |our )?[\w'’-]+(?: [A-Z][\w'’-]+)?)"
-)
-_BACK: Final = (
-    r"(?: back)?(?: (?:(?:the|all (?:the|of the)|his|her|their|my) )?(?:money|loan|debt|full amount)| in full| everything| all of it| what (?:i|we|he|she|they) owed(?: \w+)?| the rest|"
-    r" (?:the |all )?[£$€]?\d[\d,.]*(?: [a-z]+)?)*(?: back)?(?: (?:now|today|yesterday|already|finally|last night|this morning|on \w+day))*\W*$"
-)
-_PAID_BY_ME = re.compile(rf"^(?:paid|repaid)(?: back)? {_WHO}{_BACK}", re.IGNORECASE)
-_PAID_TO_ME = re.compile(
-    rf"^{_WHO}(?: has|['’]s)?(?: finally| just| already)* (?:paid|repaid) (?:me|us){_BACK}", re.IGNORECASE
-)
-_DIGITS = re.compile(r"\d+")
-_NOT_NAMES: Final = frozenset(
-    {
-        "me",
-        "us",
-        "him",
-        "them",
-        "you",
-        "half",
-        "some",
-        "part",
-        "most",
-        "extra",
-        "more",
-        "nobody",
-        "someone",
-        "everyone",
-    }
 )
 
 
@@ -84,7 +46,7 @@ class StatedKeeper:
         self._name = view.event.observed_actor.display_name
 
     def end(self, ending: Ending, writes: Writes) -> None:
-        """End what some words say is done, given up or paid."""
+        """End what some words say is done or given up."""
         if not ending.words:
             return
         for fact in self._meant(ending):
@@ -102,21 +64,13 @@ class StatedKeeper:
             move_fact(self._view, found[0], *move.day, writes)
 
     def _meant(self, ending: Ending) -> Sequence[Fact]:
-        if ending.way in ("did", "other"):
-            paid = (_PAID_BY_ME if ending.way == "did" else _PAID_TO_ME).match(ending.words)
-            if paid is not None:
-                return self._debt(paid, to_me=ending.way == "other")
         said = key_terms(ending.words)
-        if ending.way in ("thing", "off"):
+        if ending.way == "thing":
             found = _only(self._with_a_day(ending.words, planned=False))
-            return found or (self._plans(lambda _, terms: said <= terms) if ending.way == "thing" else ())
+            return found or self._plans(lambda _, terms: said <= terms)
         if ending.way == "did":
             return self._plans(lambda fact, terms: _is_done(fact, terms, said))
-        if ending.way == "kept":
-            return self._plans(lambda fact, terms: bool(_GIVES_UP.match(fact.object.text)) and said <= terms)
-        if ending.way == "unwanted" and (alone := _IT.match(ending.words)) is not None:
-            return self._plans(lambda fact, _: _is_of(fact, alone))
-        if ending.way in ("dropped", "unwanted") and specific(said):
+        if ending.way == "dropped" and specific(said):
             return self._plans(lambda _, terms: said <= terms)
         return ()
 
@@ -156,24 +110,6 @@ class StatedKeeper:
         wanted = (*_WITH_A_DAY, _ARRANGED)
         return [fact for fact in own or stated if fact.predicate in wanted and self._lies_ahead(fact)]
 
-    def _debt(self, paid: re.Match[str], *, to_me: bool) -> Sequence[Fact]:
-        """The one debt between the speaker and somebody, of whom the turn that told it speaks."""
-        who = paid["who"]
-        if who.casefold() in _NOT_NAMES:
-            return ()
-        amount = set(_DIGITS.findall(paid.string.replace(",", "")))
-        owed = self._held(self._person(who) if to_me else self._speaker, [_OWED, "owes"])
-        told = self._view.events([fact.event_id for fact in owed])
-        name = key_terms(who)
-        return _only(
-            [
-                fact
-                for fact in owed
-                if amount <= set(_DIGITS.findall(fact.object.text.replace(",", "")))
-                and (to_me or name <= key_terms(text_of(told[fact.event_id].content)))
-            ]
-        )
-
     @property
     def _speaker(self) -> str:
         return self._view.entity(normalise_name(self._name))
@@ -204,18 +140,6 @@ def _is_done(fact: Fact, terms: frozenset[str], said: frozenset[str]) -> bool:
     """Whether what was done is what was planned, with little beside it."""
     deed = deed_of(fact.object.text)
     return bool(deed) and deed <= said and min(overlap(terms, said), overlap(said, terms)) >= _SAME_FROM
-
-
-def _is_of(fact: Fact, alone: re.Match[str]) -> bool:
-    """Whether "don't downgrade me" and "don't cancel it" speak of a plan: to be downgraded, and to cancel something."""
-    deed = deed_of(alone["deed"])
-    words = fact.object.text.split()
-    done_to_me = len(words) > 1 and words[1].casefold() in _PREPOSITIONS
-    return (
-        bool(deed)
-        and deed_of(fact.object.text) == deed
-        and done_to_me == (alone["what"].casefold() in ("me", "us"))
-    )
 
 
 def _only(facts: Iterable[Fact]) -> Sequence[Fact]:

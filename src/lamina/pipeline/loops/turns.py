@@ -9,9 +9,8 @@ from typing import Final
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import to_local
 from lamina.language.quarantine import gives_orders, quarantine_of
-from lamina.language.running_speech import labelled_sentence, running_speech
+from lamina.language.running_speech import running_speech
 from lamina.language.temporal import find_times
-from lamina.pipeline.loops.ends import ticks_off
 from lamina.pipeline.loops.reading import read_loops
 from lamina.pipeline.loops.values import Heard, LoopReading
 
@@ -22,7 +21,8 @@ HEARD_BEFORE: Final = 2
 
 
 def read_turn(turn: Event, before: Sequence[Event]) -> LoopReading:
-    """What a turn says about loops, after those ``before`` it, oldest first. What may be somebody else's words in it ends and moves none."""
+    """What a turn says about loops, after those ``before`` it, oldest first. What may be somebody else's words in it
+    ends and moves none."""
     speaker = turn.observed_actor.id
     before = [event for event in before if not gives_orders(quarantine_of(event))]
     heard = [Heard(text_of(event.content), event.observed_actor.id == speaker) for event in before]
@@ -38,8 +38,5 @@ def read_turn(turn: Event, before: Sequence[Event]) -> LoopReading:
 
 
 def words_that_end(turn: Event) -> str:
-    """What of a turn may end or move something: its speaker's running speech, or the one sentence that ticks something off by its name. A
-    label and "done" alone is how people keep lists, and ends nothing but what the label names."""
-    text = text_of(turn.content)
-    said, labelled = running_speech(text, turn.observed_actor.display_name), labelled_sentence(text)
-    return labelled if labelled not in said and ticks_off(labelled) else said
+    """What of a turn may end or move something: its speaker's running speech."""
+    return running_speech(text_of(turn.content), turn.observed_actor.display_name)

@@ -11,26 +11,9 @@ from lamina.kernel.time import Instant
 
 __all__ = ["Ending", "Heard", "LoopDraft", "LoopReading", "Move", "Pointer", "Way"]
 
-Way = Literal[
-    "did",
-    "is",
-    "other",
-    "theirs",
-    "dropped",
-    "unwanted",
-    "kept",
-    "stopped",
-    "thing",
-    "off",
-    "label",
-    "placed",
-    "talked",
-    "faded",
-]
-"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, what some ``other`` did, or only the deed that was
-``theirs``; a deed that is ``dropped`` or ``unwanted``, a thing that is ``kept``, a habit that has ``stopped``, a ``thing`` that is dropped with what was to be done about it, a
-meeting or a trip that is called ``off``; a ``label`` that is ticked, a thing that is ``placed`` where it should be, a talk that ``we`` had
-(``talked``), a habit that has ``faded``."""
+Way = Literal["did", "is", "dropped", "stopped", "thing"]
+"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, a deed that is ``dropped``, a habit
+that has ``stopped``, a ``thing`` that is dropped with what was to be done about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +41,19 @@ class LoopDraft:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Words that may end a loop: of what was done, or of what was given up. Empty words speak of what was just asked;
-    ``about`` is what was said before words whose object is a pronoun."""
+    """Words that may end a loop: of what was done, or of what was given up. Empty words speak of what was just
+    asked."""
 
     words: str
     completed: bool
     confidence: float
     way: Way = "did"
-    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Another day for something that is open. Empty words speak of what had a day last, else of what was said just before
+    """Another day for something that is open. Empty words speak of what had a day last, else of what was said just
+    before
     (``about``). ``day`` is when it begins and ends, None where it is only a limit."""
 
     words: str

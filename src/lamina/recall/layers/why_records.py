@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from lamina import limits
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Concept, Layer, layer_of
+from lamina.kernel.relay import rests_on
 from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import kind_of
@@ -22,6 +24,7 @@ from lamina.types.layers import SupportGraph, Why, WhyEdge, WhyNode, WhyRecord
 __all__ = ["RecordReasons"]
 
 _NAMED_MAX = 3
+_RESTS_ON = "rests_on"
 
 RecordView = EventView | EpisodeView | FactView | BeliefView | ConceptView
 
@@ -57,13 +60,14 @@ class RecordReasons:
             for node in walk.nodes(found)
         ]
         summaries = {node.id: node.summary for node in nodes if node.summary is not None}
-        told = [
-            told_of(edge.to, summaries, found)
-            for edge in walk.edges
-            if edge.source == record_id and edge.to in summaries
-        ]
+        own = [edge for edge in walk.edges if edge.source == record_id and edge.to in summaries]
+        made_from = [told_of(edge.to, summaries, found) for edge in own if edge.relation == _RESTS_ON]
+        told = [told_of(edge.to, summaries, found) for edge in own if edge.relation != _RESTS_ON]
         graph = SupportGraph(nodes=nodes, edges=walk.edges, truncated=walk.truncated)
-        return Answer(_explained(record_id, record, graph, _narrative(record, told, graph.nodes)))
+        narrative = _narrative(record, told, graph.nodes)
+        if made_from:
+            narrative = f"It was made from {joined(made_from[:_NAMED_MAX])}. {narrative}"
+        return Answer(_explained(record_id, record, graph, narrative))
 
     def _record(self, request: WhyRecordRequest, call: Call) -> RecordView:
         record_id, as_of = request.record_id, request.as_of
@@ -85,16 +89,41 @@ class RecordReasons:
         return walked(self._store, root, call, seen_at)
 
     def _derived(self, event_id: str, call: Call, seen_at: Instant | None) -> GraphWalk:
-        """What was derived from an event, each as far as the caller may read its scope."""
-        tenant_id, walk = call.principal.tenant_id, GraphWalk()
+        """What an event was made from, and what was derived from it, each as far as the caller may read its scope."""
+        tenant_id, walk = call.principal.tenant_id, self._made_from(event_id, call)
         ids = self._store.records.resting_on(tenant_id, [event_id], seen_at=seen_at).get(event_id, [])
         scopes = self._store.records.scopes_of(tenant_id, ids)
-        walk.order = [each for each in ids if each in scopes and call.may_read(scopes[each])][
-            : limits.WHY_NODES_MAX
-        ]
-        walk.edges = [WhyEdge(source=event_id, to=each, relation="led_to") for each in walk.order]
-        walk.truncated = len(ids) > limits.WHY_NODES_MAX
+        room = limits.WHY_NODES_MAX - len(walk.order)
+        led_to = [each for each in ids if each in scopes and call.may_read(scopes[each])][:room]
+        walk.order += led_to
+        walk.edges += [WhyEdge(source=event_id, to=each, relation="led_to") for each in led_to]
+        walk.truncated = walk.truncated or len(ids) > room
         return walk
+
+    def _made_from(self, event_id: str, call: Call) -> GraphWalk:
+        """The events that a document's event rests on, and those that these rest on, nearest first: through a handoff to a capsule."""
+        log, tenant_id, walk = self._store.log, call.principal.tenant_id, GraphWalk()
+        front = list(log.get(tenant_id, [event_id]).values())
+        for _ in range(limits.WHY_DEPTH_MAX):
+            found = log.get(tenant_id, {each for event in front for each in _sources(event)})
+            edges = [
+                WhyEdge(source=event.id, to=each, relation=_RESTS_ON)
+                for event in front
+                for each in _sources(event)
+                if each in found and call.may_read(found[each].scope)
+            ]
+            walk.edges += edges
+            reached = [each for each in dict.fromkeys(edge.to for edge in edges) if each not in walk.order]
+            walk.order += reached
+            front = [found[each] for each in reached]
+            if not front:
+                return walk
+        walk.truncated = any(map(_sources, front))
+        return walk
+
+
+def _sources(event: Event) -> tuple[str, ...]:
+    return rests_on(event.content, event.origin.channel)
 
 
 def _explained(record_id: str, record: RecordView, graph: SupportGraph, narrative: str) -> WhyRecord:

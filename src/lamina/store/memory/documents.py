@@ -110,6 +110,15 @@ class MemoryDocuments:
         ]
         return _document(tables, tenant_id, stood[-1]) if stood and stood[-1].live else None
 
+    def told_by(self, tenant_id: str, path: str) -> str | None:
+        """Mirrors ``Documents.told_by``."""
+        told = [
+            event_id
+            for (tenant, event_id), each in self._memory.tables.document_events.items()
+            if (tenant, each.path, each.ended_number) == (tenant_id, path, 0)
+        ]
+        return max(told, default=None)
+
     def read_version(self, tenant_id: str, path: str, version: int) -> Document | None:
         """Mirrors ``Documents.read_version``."""
         tables = self._memory.tables

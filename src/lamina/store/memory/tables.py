@@ -83,6 +83,7 @@ class Tables:
     supports: dict[tuple[str, str, str, str], Support] = field(default_factory=dict)
     log_ends: dict[str, tuple[int, Instant]] = field(default_factory=dict)
     tombstones: dict[tuple[str, str], Tombstone] = field(default_factory=dict)
+    derived_once: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     frozen: dict[tuple[str, str], tuple[Scope, Instant]] = field(default_factory=dict)
     frozen_records: dict[tuple[str, str, int], Record] = field(default_factory=dict)
     frozen_supports: dict[tuple[str, str, str, str], Support] = field(default_factory=dict)

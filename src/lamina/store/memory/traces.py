@@ -18,7 +18,7 @@ from lamina.store.rules.traces import IDS, STRIPPED, is_bare, owned_paths, tells
 
 __all__ = ["MemoryTraces"]
 
-_KEEP_IDS = frozenset({"tombstones", "audit", "anchors", "peppers"})
+_KEEP_IDS = frozenset({"tombstones", "derived_once", "audit", "anchors", "peppers"})
 
 
 class MemoryTraces:
@@ -123,6 +123,10 @@ class MemoryTraces:
     def scrub(self) -> Scrubbed:
         """Mirrors ``Traces.scrub``."""
         return Scrubbed()
+
+    def scrub_due(self) -> bool:
+        """Mirrors ``Traces.scrub_due``."""
+        return False
 
     def remains(self, tenant_id: str, erasure_id: str) -> Remains:
         """Mirrors ``Traces.remains``."""

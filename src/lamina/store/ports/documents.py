@@ -219,6 +219,10 @@ class Documents(Protocol):
         """The versions of a path, newest first, from below version ``before``."""
         ...
 
+    def told_by(self, tenant_id: str, path: str) -> str | None:
+        """The newest event that tells of the document at a path; None where none does any more."""
+        ...
+
     def read_version(self, tenant_id: str, path: str, version: int) -> Document | None:
         """What stood at a path as of one of its versions; None where that took it away, or there is none such."""
         ...

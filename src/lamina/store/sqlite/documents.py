@@ -270,6 +270,11 @@ class SqliteDocuments:
         whole = stood.base == stood.version
         return stood.document(row[-1] if whole else self._rows.contents(tenant_id, [stood])[path])
 
+    def told_by(self, tenant_id: str, path: str) -> str | None:
+        """Mirrors ``Documents.told_by``."""
+        row = self._readers.row(_SQL["last_told_of"], (tenant_id, path))
+        return None if row is None else str(row[0])
+
     def read_version(self, tenant_id: str, path: str, version: int) -> Document | None:
         """Mirrors ``Documents.read_version``."""
         return self._stood(tenant_id, self._readers.row(_SQL["standing_of"], (tenant_id, path, version)))

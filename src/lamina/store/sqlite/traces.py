@@ -91,6 +91,8 @@ class SqliteTraces:
                 gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
         gone["idempotency"] += self._erase_keys(erased)
         gone["pack"] += self._writer.write(lambda connection: _ran(connection, "delete_packs", (tenant_id,)))
+        if +gone:
+            self._writer.write(lambda connection: connection.execute(_SQL["ask_scrubbing"]))
         return +gone
 
     def _repeated(self, block: str, bindings: Row) -> int:
@@ -164,7 +166,16 @@ class SqliteTraces:
 
     def scrub(self) -> Scrubbed:
         """Mirrors ``Traces.scrub``."""
-        return scrub(self._path, self._writer)
+        state = self._readers.row(_SQL["scrubbing_state"], ())
+        scrubbed = scrub(self._path, self._writer)
+        if state is not None and scrubbed.log_emptied and state[1] < state[0]:
+            self._writer.write(lambda connection: connection.execute(_SQL["end_scrubbing"], (state[0],)))
+        return scrubbed
+
+    def scrub_due(self) -> bool:
+        """Mirrors ``Traces.scrub_due``."""
+        state = self._readers.row(_SQL["scrubbing_state"], ())
+        return state is not None and bool(state[1] < state[0])
 
     def remains(self, tenant_id: str, erasure_id: str) -> Remains:
         """Mirrors ``Traces.remains``."""

@@ -120,6 +120,11 @@ INSERT INTO document_event (tenant_id, path, event_id, scope) VALUES (?1, ?2, ?3
 UPDATE document_event SET ended_number = ?3, ended_at = ?4
 WHERE tenant_id = ?1 AND path = ?2 AND ended_number = 0;
 
+-- name: last_told_of
+-- The newest event that tells of the document at a path: ids of events sort by time.
+SELECT event_id FROM document_event
+WHERE tenant_id = ?1 AND path = ?2 AND ended_number = 0 ORDER BY event_id DESC LIMIT 1;
+
 -- name: ends_after
 -- The events of a scope that tell of no document any more, past the number of a commit.
 SELECT ended_number, event_id, ended_at FROM document_event
