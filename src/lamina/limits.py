@@ -326,28 +326,7 @@ MANIFEST_BYTES_MAX: Final = 1024 * 1024
 MANIFEST_WAIT_S: Final = 10.0
 GOVERNANCE_BYTES_MAX: Final = 262_144  # of a tenant's own policy, which everybody may read
 
-# Messages between peers. Where the Relay contract names a bound, it is that one.
-MESSAGE_NAME_LENGTH_MAX: Final = 128  # of ids, as of peers' tokens; with the folders above it fits a path
-MESSAGE_SUBJECT_LENGTH_MAX: Final = 1000
-MESSAGE_BODY_LENGTH_MAX: Final = 262_144  # characters; relay_payload_bytes_max bounds the whole in bytes
-MESSAGE_REASON_LENGTH_MAX: Final = 2000
-MESSAGE_PRIORITY_LENGTH_MAX: Final = 32
-MESSAGE_ATTACHMENTS_MAX: Final = 64
-MESSAGE_ATTACHMENT_LENGTH_MAX: Final = 2048  # as long as an address may be
-MESSAGE_KEY_LENGTH_MAX: Final = 200  # of idempotency keys, nonces and ids of keys
-MESSAGE_TIME_LENGTH_MAX: Final = 64
-MESSAGE_ACK_TIMEOUT_S: Final = 300
-MESSAGE_ACK_TIMEOUT_S_MAX: Final = 86_400
-MESSAGE_RETRIES: Final = 5
-MESSAGE_RETRIES_MAX: Final = 100
-MESSAGE_ACKS_MAX: Final = 100  # each delivery shows all of them
-MESSAGE_INBOX_MAX: Final = 200
-MESSAGE_THREAD_MAX: Final = 1000
-MESSAGE_PENDING_MAX: Final = 500
-MESSAGE_NUMBER_MAX: Final = 2**53 - 1  # what a number in JSON holds everywhere
-NONCES_PRUNED: Final = 100  # that have expired, at each new one: more than come in
-VERIFY_FAILURES_MAX: Final = 20  # refused envelopes of a caller, within
-VERIFY_FAILURES_S: Final = 600
+NONCES_PRUNED: Final = 100  # of envelopes between peers that have expired, at each new one
 
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600

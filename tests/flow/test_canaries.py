@@ -22,6 +22,7 @@ import pytest
 from capsules import body, later
 from lamina import limits
 from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
 from lamina.forget.runner import Eraser
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
@@ -121,7 +122,8 @@ class Aviary:
         self.world, self.folder = world, folder
         self.canaries = Canaries()
         self.memory = Memory(world.store, world.clock)
-        self.eraser = Eraser(world.store, world.clock, "test", about=documents_about(world.store.traces))
+        about = with_messages(documents_about(world.store.traces), world.store.messages)
+        self.eraser = Eraser(world.store, world.clock, "test", about=about)
         self.session = ""
 
     def sing(self) -> None:

@@ -76,7 +76,7 @@ PATCH = {
 }
 PEERS = {"user:alice": "trusted", "user:root": "trusted", "bo": "restricted"}
 WORDS = {"thread_id": "t", "subject": "Plan", "body_md": "Shall we?"}
-LETTER = {**WORDS, "sender": "user:alice", "recipient": "user:bob"}
+LETTER = {**WORDS, "sender": CALLER, "recipient": "bo"}
 ENVELOPE = {"payload": {}, "key_id": "k", "nonce": "n", "signature": "0" * 64}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
@@ -233,7 +233,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         "MESSAGE_NOT_FOUND",
     ),
     "POST /v1/replay/messages": ({"body": {"message_id": "never"}}, NOT, "MESSAGE_NOT_FOUND"),
-    "GET /v1/messages/inbox": ({"query": {"recipient": "user:alice"}}, NOT, 200),
+    "GET /v1/messages/inbox": ({"query": {"recipient": CALLER}}, NOT, 200),
     "GET /v1/messages/thread": ({"query": {"thread_id": "t"}}, NOT, 200),
     "GET /v1/messages/pending": ({}, NOT, 200),
     "POST /v1/messages/verify": ({"body": ENVELOPE}, NOT, "KEY_NOT_FOUND"),

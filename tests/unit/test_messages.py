@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lamina import limits
+from lamina.coordination.messages import bounds
 from lamina.errors import LaminaError
 from lamina.kernel.events import Trust
 from lamina.kernel.relay import RelayGrant, RelayRight, told_path
@@ -99,9 +99,9 @@ def test_an_id_that_could_be_no_name_of_a_file_is_refused(field: str, name: str)
 
 def test_what_is_longer_than_its_bound_is_refused(mail: Mail) -> None:
     longest = {
-        "thread_id": "t" * limits.MESSAGE_NAME_LENGTH_MAX,
-        "subject": "s" * limits.MESSAGE_SUBJECT_LENGTH_MAX,
-        "attachments": ["a"] * limits.MESSAGE_ATTACHMENTS_MAX,
+        "thread_id": "t" * bounds.MESSAGE_NAME_LENGTH_MAX,
+        "subject": "s" * bounds.MESSAGE_SUBJECT_LENGTH_MAX,
+        "attachments": ["a"] * bounds.MESSAGE_ATTACHMENTS_MAX,
     }
     mail.send(**longest)
     for field, value in longest.items():
@@ -255,7 +255,7 @@ def test_the_same_ack_id_is_the_same_answer(mail: Mail) -> None:
 
 
 def test_a_message_takes_so_many_answers_and_no_more(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.limits.MESSAGE_ACKS_MAX", 2)
+    monkeypatch.setattr("lamina.coordination.messages.bounds.MESSAGE_ACKS_MAX", 2)
     message_id = mail.send(delivery=ACK)["message"]["id"]
     ack(mail, message_id), ack(mail, message_id)
     assert code(mail, "cy", "messages_ack", message_id=message_id, status="accepted") == "ACKS_FULL"

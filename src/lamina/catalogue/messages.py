@@ -24,8 +24,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "ENVELOPE_REFUSED": ErrorCode(
         "Unauthenticated",
         CALLERS,
-        "The signed envelope does not prove who sent the message: `details.reason` says whether its signature does not fit, it has expired, "
-        "its nonce was used before, or too many of the caller's envelopes were refused within ten minutes. Nothing was stored.",
+        "The signed envelope does not prove who sent the message: `details.reason` says why, such as an expiry that is over, or that too "
+        "many were refused of the caller. Nothing was stored.",
         hint="sign the very fields that are sent, with a fresh nonce and an expiry ahead",
     ),
     "NONCE_REUSED": ErrorCode(

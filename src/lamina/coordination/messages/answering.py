@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from lamina import limits
+from lamina.coordination.messages import bounds
 from lamina.coordination.messages.names import ack_path, check_name, message_path, new_id
 from lamina.coordination.messages.post_office import PostOffice, only_for, retried
 from lamina.coordination.messages.records import (
@@ -74,10 +74,10 @@ class Answering:
         known = next((ack_of(each) for each in tracked.acks if each.ack_id == request.ack_id), None)
         if known is not None:
             return self._acked_before(known, request, call, tracked)
-        if len(tracked.acks) >= limits.MESSAGE_ACKS_MAX:
+        if len(tracked.acks) >= bounds.MESSAGE_ACKS_MAX:
             raise Conflict(
                 "ACKS_FULL",
-                f"the message has {limits.MESSAGE_ACKS_MAX} answers, and takes no more",
+                f"the message has {bounds.MESSAGE_ACKS_MAX} answers, and takes no more",
                 hint="have its sender send it anew: POST /v1/replay/messages with force",
             )
         record = AckRecord(

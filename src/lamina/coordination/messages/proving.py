@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lamina import limits
+from lamina.coordination.messages import bounds
 from lamina.coordination.messages.names import refused
 from lamina.coordination.messages.requests import SignedEnvelope, Verification, VerificationReason
 from lamina.errors import Forbidden, Invalid, Malformed, NotFound, Unauthenticated
@@ -32,11 +32,11 @@ class VerificationFailures:
         self._buckets = buckets
 
     def count(self, call: Call, *, more: int = 0) -> int:
-        """The failures within ``limits.VERIFY_FAILURES_S``, with so many more. They wear off evenly over that time."""
-        name, most = _tally_of(call), limits.VERIFY_FAILURES_MAX
+        """The failures within ``bounds.VERIFY_FAILURES_S``, with so many more. They wear off evenly over that time."""
+        name, most = _tally_of(call), bounds.VERIFY_FAILURES_MAX
         with self._buckets.held() as table:
             held = table.get(name) or Bucket(most, call.now)
-            passed = max(0, call.now - held.at) / (limits.VERIFY_FAILURES_S * SECOND_US)
+            passed = max(0, call.now - held.at) / (bounds.VERIFY_FAILURES_S * SECOND_US)
             left = min(most, held.tokens + passed * most)
             if more:
                 left = max(0.0, left - more)
@@ -143,7 +143,7 @@ class Proving:
         expires_at = _expiry(envelope.expires_at)
         nonce = SeenNonce(_hash(envelope), call.now, expires_at)
         failures = self._failures.count(call)
-        if failures >= limits.VERIFY_FAILURES_MAX:
+        if failures >= bounds.VERIFY_FAILURES_MAX:
             return Judged(_verification(envelope, "verification_throttled", failures), nonce)
         try:
             holds = self._signatures.holds(

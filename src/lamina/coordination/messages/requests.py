@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from lamina import limits
+from lamina.coordination.messages import bounds
 from lamina.coordination.messages.records import AckRecord, AckStatus, AnyMessage, DeliveryView
 from lamina.kernel.signatures import SIGNATURE_ALGORITHM
 from lamina.kernel.wire import Request, Result, Text
@@ -36,17 +37,17 @@ __all__ = [
     "VerifyEnvelope",
 ]
 
-_Name = Annotated[Text, Field(min_length=1, max_length=limits.MESSAGE_NAME_LENGTH_MAX)]
-_Subject = Annotated[Text, Field(max_length=limits.MESSAGE_SUBJECT_LENGTH_MAX)]
-_Body = Annotated[Text, Field(max_length=limits.MESSAGE_BODY_LENGTH_MAX)]
-_Reason = Annotated[Text, Field(max_length=limits.MESSAGE_REASON_LENGTH_MAX)]
-_Priority = Annotated[Text, Field(max_length=limits.MESSAGE_PRIORITY_LENGTH_MAX)]
+_Name = Annotated[Text, Field(min_length=1, max_length=bounds.MESSAGE_NAME_LENGTH_MAX)]
+_Subject = Annotated[Text, Field(max_length=bounds.MESSAGE_SUBJECT_LENGTH_MAX)]
+_Body = Annotated[Text, Field(max_length=bounds.MESSAGE_BODY_LENGTH_MAX)]
+_Reason = Annotated[Text, Field(max_length=bounds.MESSAGE_REASON_LENGTH_MAX)]
+_Priority = Annotated[Text, Field(max_length=bounds.MESSAGE_PRIORITY_LENGTH_MAX)]
 _Attachments = Annotated[
-    tuple[Annotated[Text, Field(max_length=limits.MESSAGE_ATTACHMENT_LENGTH_MAX)], ...],
-    Field(max_length=limits.MESSAGE_ATTACHMENTS_MAX),
+    tuple[Annotated[Text, Field(max_length=bounds.MESSAGE_ATTACHMENT_LENGTH_MAX)], ...],
+    Field(max_length=bounds.MESSAGE_ATTACHMENTS_MAX),
 ]
-_Timeout = Annotated[int, Field(ge=1, le=limits.MESSAGE_ACK_TIMEOUT_S_MAX)]
-_Token = Annotated[Text, Field(min_length=1, max_length=limits.MESSAGE_KEY_LENGTH_MAX)]
+_Timeout = Annotated[int, Field(ge=1, le=bounds.MESSAGE_ACK_TIMEOUT_S_MAX)]
+_Token = Annotated[Text, Field(min_length=1, max_length=bounds.MESSAGE_KEY_LENGTH_MAX)]
 
 
 class _Loose(Request):
@@ -59,8 +60,8 @@ class DeliveryTerms(_Loose):
     """Whether the recipient is to answer, within how many seconds, and how often the message may be sent anew."""
 
     requires_ack: bool = False
-    ack_timeout_seconds: _Timeout = limits.MESSAGE_ACK_TIMEOUT_S
-    max_retries: Annotated[int, Field(ge=0, le=limits.MESSAGE_RETRIES_MAX)] = limits.MESSAGE_RETRIES
+    ack_timeout_seconds: _Timeout = bounds.MESSAGE_ACK_TIMEOUT_S
+    max_retries: Annotated[int, Field(ge=0, le=bounds.MESSAGE_RETRIES_MAX)] = bounds.MESSAGE_RETRIES
 
 
 class SignedEnvelope(_Loose):
@@ -71,9 +72,9 @@ class SignedEnvelope(_Loose):
 
     key_id: _Token
     nonce: _Token
-    expires_at: Annotated[Text, Field(max_length=limits.MESSAGE_TIME_LENGTH_MAX)] | None = None
+    expires_at: Annotated[Text, Field(max_length=bounds.MESSAGE_TIME_LENGTH_MAX)] | None = None
     signature: Annotated[Text, Field(min_length=1, max_length=limits.SIGNATURE_LENGTH_MAX)]
-    algorithm: Annotated[Text, Field(max_length=limits.MESSAGE_KEY_LENGTH_MAX)] = SIGNATURE_ALGORITHM
+    algorithm: Annotated[Text, Field(max_length=bounds.MESSAGE_KEY_LENGTH_MAX)] = SIGNATURE_ALGORITHM
     consume_nonce: bool = True
 
 
@@ -131,7 +132,7 @@ class ReplayMessage(_Loose):
     message_id: _Name
     reason: _Reason | None = None
     force: bool = False
-    ack_timeout_seconds: _Timeout = limits.MESSAGE_ACK_TIMEOUT_S
+    ack_timeout_seconds: _Timeout = bounds.MESSAGE_ACK_TIMEOUT_S
     requires_ack: bool = True
 
 
@@ -141,22 +142,22 @@ class PendingMessages(_Loose):
     recipient: _Name | None = None
     status: DeliveryStatus | None = None
     include_terminal: bool = False
-    limit: Annotated[int, Field(ge=1, le=limits.MESSAGE_PENDING_MAX)] = 50
+    limit: Annotated[int, Field(ge=1, le=bounds.MESSAGE_PENDING_MAX)] = 50
 
 
 class ReadInbox(_Loose):
     """Messages to a peer: the last ones, or with ``after`` the first past a ``next_after`` of before; 0 begins at the first."""
 
     recipient: _Name
-    limit: Annotated[int, Field(ge=1, le=limits.MESSAGE_INBOX_MAX)] = 20
-    after: Annotated[int, Field(ge=0, le=limits.MESSAGE_NUMBER_MAX)] | None = None
+    limit: Annotated[int, Field(ge=1, le=bounds.MESSAGE_INBOX_MAX)] = 20
+    after: Annotated[int, Field(ge=0, le=bounds.MESSAGE_NUMBER_MAX)] | None = None
 
 
 class ReadThread(_Loose):
     """The last messages of a thread that name the caller."""
 
     thread_id: _Name
-    limit: Annotated[int, Field(ge=1, le=limits.MESSAGE_THREAD_MAX)] = 100
+    limit: Annotated[int, Field(ge=1, le=bounds.MESSAGE_THREAD_MAX)] = 100
 
 
 class VerifyEnvelope(SignedEnvelope):
