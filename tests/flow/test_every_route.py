@@ -76,7 +76,7 @@ PATCH = {
 }
 PEERS = {"user:alice": "trusted", "user:root": "trusted", "bo": "restricted"}
 WORDS = {"thread_id": "t", "subject": "Plan", "body_md": "Shall we?"}
-LETTER = {**WORDS, "sender": CALLER, "recipient": "bo"}
+LETTER = {**WORDS, "sender": CALLER, "recipient": CALLER, "delivery": {"requires_ack": True}}
 ENVELOPE = {"payload": {}, "key_id": "k", "nonce": "n", "signature": "0" * 64}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
@@ -228,11 +228,11 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/security/tokens/revoke": ({"body": {"token_id": "t2"}}, "MISSING_SCOPE", 200),
     "POST /v1/messages/send": ({"body": LETTER}, NOT, 200),
     "POST /v1/messages/ack": (
-        {"body": {"message_id": "never", "status": "accepted"}},
+        {"body": {"message_id": "made:message", "status": "rejected"}},
         NOT,
-        "MESSAGE_NOT_FOUND",
+        200,
     ),
-    "POST /v1/replay/messages": ({"body": {"message_id": "never"}}, NOT, "MESSAGE_NOT_FOUND"),
+    "POST /v1/replay/messages": ({"body": {"message_id": "made:message"}}, NOT, 200),
     "GET /v1/messages/inbox": ({"query": {"recipient": CALLER}}, NOT, 200),
     "GET /v1/messages/thread": ({"query": {"thread_id": "t"}}, NOT, 200),
     "GET /v1/messages/pending": ({}, NOT, 200),
@@ -380,7 +380,8 @@ def put_in(value: Any, made: Mapping[str, str]) -> Any:
 def made_by(answer: Any) -> dict[str, str]:
     """The ids of what an answer says was made, as rows name them."""
     kinds = ("handoff", "shared", "reconciliation")
-    return {f"made:{kind}": answer[kind][f"{kind}_id"] for kind in kinds if kind in answer}
+    sent = {"made:message": answer["message"]["id"]} if "message" in answer else {}
+    return sent | {f"made:{kind}": answer[kind][f"{kind}_id"] for kind in kinds if kind in answer}
 
 
 class Street(Neighbours):
@@ -421,7 +422,7 @@ class Street(Neighbours):
             body = body | {"audit_id": self.named[body["audit_id"]]}
         response = self.call(route.verb, path, body, by=by, **query)
         if response.status_code < 300:
-            if route.path.startswith("/v1/coordination"):
+            if route.path.startswith(("/v1/coordination", "/v1/messages/send")):
                 self.made |= made_by(response.json())
             return response.status_code, None
         said = response.json()
