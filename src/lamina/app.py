@@ -40,6 +40,8 @@ from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.governance import governance_operations
+from lamina.coordination.messages.operations import MessageParts, message_operations
+from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.patches.operations import patch_operations
@@ -111,7 +113,7 @@ from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.peers import Peers
 from lamina.store.ports.store import Store
-from lamina.store.tallies import SharedTallies
+from lamina.store.tallies import LocalBuckets, SharedTallies
 from lamina.store.watch import Watch
 
 __all__ = [
@@ -259,7 +261,8 @@ def build_server(
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
-    previewing = Previewing(kept, ids, tiers.erasure_rules, documents_about(kept.traces))
+    about = with_messages(documents_about(kept.traces), kept.messages)
+    previewing = Previewing(kept, ids, tiers.erasure_rules, about)
     executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
@@ -305,9 +308,22 @@ def build_server(
         *patch_operations(kept.documents, ids),
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
+        *message_operations(
+            MessageParts(
+                messages=kept.messages,
+                documents=kept.documents,
+                idempotency=kept.idempotency,
+                signatures=keyring,
+                tallies=beside.tallies or LocalBuckets(),
+                ids=ids,
+                strict=settings.require_signed_ingress,
+            )
+        ),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),
         *bridge_operations(bridge),
-        *relay_health_operations(kept, settings.tenant if unsigned else None),
+        *relay_health_operations(
+            kept, settings.tenant if unsigned else None, signed_ingress=settings.require_signed_ingress
+        ),
     )
     relay_rows = relay_routes(relay)
     described = bridge.describe(relay_rows, protocols=MCP_LINES)

@@ -23,6 +23,7 @@ import pytest
 from capsules import body, later
 from lamina import limits
 from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
 from lamina.forget.runner import Eraser
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
@@ -124,7 +125,8 @@ class Aviary:
         self.world, self.folder = world, folder
         self.canaries = Canaries()
         self.memory = Memory(world.store, world.clock)
-        self.eraser = Eraser(world.store, world.clock, "test", about=documents_about(world.store.traces))
+        about = with_messages(documents_about(world.store.traces), world.store.messages)
+        self.eraser = Eraser(world.store, world.clock, "test", about=about)
         self.session = ""
 
     def sing(self) -> None:
@@ -234,6 +236,28 @@ class Aviary:
             "due_at": "2026-05-14T12:00:00Z",
         }
         self.post("/v1/schedule/items", {**item, "metadata": {"of": word("metadata")}})
+        self._messages()
+
+    def _messages(self) -> None:
+        """What Alice sends, what Bob sends her, what each answers, and what a relay says that she sent."""
+        word = self.canaries
+        promised = {"requires_ack": True}
+        sent = {"thread_id": word("a thread"), "subject": word("a subject"), "body_md": word("a message")}
+        mine = {"sender": "user:alice", "recipient": "user:bob", "attachments": [word("an attachment")]}
+        key = {"idempotency_key": word("a message's key")}
+        made = self.post("/v1/messages/send", sent | mine | key | {"delivery": promised})
+        message_id = made["message"]["id"]
+        answer = {"message_id": message_id, "status": "rejected", "reason": word("an answer to Alice")}
+        self.post("/v1/messages/ack", answer | {"ack_id": word("an answer's id")}, BOB)
+        self.post("/v1/replay/messages", {"message_id": message_id, "reason": word("a reason to send anew")})
+        sent = {"thread_id": "t", "subject": "Hi", "body_md": word("a message to Alice")}
+        theirs = {"sender": "user:bob", "recipient": "user:alice", "delivery": promised}
+        made = self.post("/v1/messages/send", sent | theirs, BOB)
+        answer = {"message_id": made["message"]["id"], "status": "accepted", "reason": word("Alice's answer")}
+        self.post("/v1/messages/ack", answer)
+        claimed = {"sender": "user:alice", "target_recipient": "user:bob", "thread_id": "t", "subject": ""}
+        more = {"body_md": word("a forwarded message"), "envelope": {"by": word("a relay's envelope")}}
+        self.post("/v1/relay/forward", claimed | more, BOB)
 
     def _together(self, number: int) -> None:
         word, documents = self.canaries, self.world.store.documents
@@ -298,6 +322,9 @@ class Aviary:
             "file": ("GET", f"/v1/read?path={_NOTE}", None),
             "search": ("POST", "/v1/search", {"query": "memory notes"}),
             "reminders": ("GET", "/v1/schedule/items", None),
+            "inbox": ("GET", "/v1/messages/inbox?recipient=user:alice", None),
+            "thread": ("GET", "/v1/messages/thread?thread_id=t", None),
+            "pending": ("GET", "/v1/messages/pending?include_terminal=true", None),
             "mem0": ("POST", "/v3/memories/", {"filters": {"user_id": "alice"}}),
         }
         found = {}
@@ -367,6 +394,7 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
             "document_event",
             "schedule_item",
         ),
+        *("message", "message_ack"),
     }, "each place is to be cleared of something"
     named = {
         name: place for name, place in canaries.sung.items() if place in ("a name", "a sister", "a place")

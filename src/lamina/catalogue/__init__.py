@@ -16,6 +16,7 @@ from lamina.catalogue import (
     coordination,
     core,
     erasures,
+    messages,
     peers,
     receipts,
     relay,
@@ -35,5 +36,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **relay.CODES,
     **peers.CODES,
     **coordination.CODES,
+    **messages.CODES,
     **session.CODES,
 }
