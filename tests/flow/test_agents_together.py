@@ -35,6 +35,25 @@ GRANT = {
 }
 PLAN = "projects/plan.md"
 BACKUPS = "backups"
+SUBJECTS = [
+    *("peers: register", "peers: trust transition") * 3,
+    "continuity: upsert",
+    "handoff: create",
+    "handoff: consume",
+    "coordination: create",
+    "coordination: update",
+    "coordination: open",
+    "coordination: resolve",
+    "messages: send",
+    "messages: ack",
+    "tasks: create",
+    "write:",
+    "patches: propose",
+    "patches: apply",
+    "patches: archive applied",
+    "tasks: update and move",
+]
+"""How the commits of the story begin, as the contract has it (7.3)."""
 LINES = {tool.name: line.split(" ") for line, tool in TOOLS.items()}
 
 
@@ -46,7 +65,7 @@ class Ids:
 
     def stamped(self, prefix: Prefix, at_us: int) -> str:
         if prefix is Prefix.REQUEST:
-            return derived_id(prefix, at_us)
+            return derived_id(prefix, at_us, at_us)
         return self._counted.stamped(prefix, at_us)
 
 
@@ -281,6 +300,10 @@ def test_both_doors_answer_each_step_alike_and_leave_the_same_tree(played: Any) 
         assert one == other
     assert tree_hash(http) == tree_hash(mcp)
     assert commits(http) == commits(mcp)
+    assert all(
+        message.startswith(f"{subject} ")
+        for subject, (_, message) in zip(SUBJECTS, commits(http), strict=True)
+    )
     files = {entry.name for entry in repository(http).head.peel(pygit2.Tree)}
     assert files == {*FOLDERS, "peers"}
 
