@@ -76,7 +76,7 @@ from lamina.http.server import create_application
 from lamina.http.synapse import synapse_routes
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
-from lamina.kernel.ids import RandomIds
+from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.signatures import Signatures
@@ -204,13 +204,14 @@ def build_server(
     *,
     store: Store | None = None,
     clock: Clock | None = None,
+    ids: IdSource | None = None,
     policy: Policy | None = None,
     principals: Principals | None = None,
     beside: Beside | None = None,
 ) -> Server:
     """A server over a store, the embedded one in ``settings.data`` unless another is given.
 
-    ``clock``, ``policy`` and ``principals`` are the machine's and the preset's unless given.
+    ``clock``, ``ids``, ``policy`` and ``principals`` are the machine's and the preset's unless given.
     """
     unsigned = settings.preset == "dev_local"
     preset = overruled(load_preset(settings.preset), settings_defaults(settings))
@@ -224,7 +225,7 @@ def build_server(
     )
     # Whoever has a store of their own keeps its list.
     tombstones = NoTombstones() if store is not None else TombstoneFile(settings.tombstone_list)
-    clock, ids = clock or SystemClock(), RandomIds()
+    clock, ids = clock or SystemClock(), ids or RandomIds()
     peers = DocumentPeers(kept.documents)
     if principals is None:
         signed = SignedPrincipals(issuers, kept.revocations, clock)

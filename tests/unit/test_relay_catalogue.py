@@ -9,7 +9,7 @@ import pytest
 from lamina.continuity.handlers.operations import continuity_operations
 from lamina.http.relay.catalogue import Served
 from lamina.http.relay.continuity import continuity_rows
-from lamina.http.relay.contract import BESIDE, CAPABILITIES, FEATURES, TOOLS, WORKFLOWS
+from lamina.http.relay.contract import BESIDE, CAPABILITIES, ENTRYPOINTS, FEATURES, TOOLS, WORKFLOWS
 from lamina.http.routes import Route
 from lamina.kernel.canonical import canonical
 from lamina.kernel.wire import Request
@@ -184,11 +184,11 @@ def test_a_workflow_goes_with_its_first_missing_step() -> None:
 
 def test_discovery_names_only_entry_points_that_are_there() -> None:
     bare = served().discovery()
-    assert list(bare["entrypoints"]) == ["manifest", "tools", "workflows", "mcp_well_known"]
+    assert list(bare["entrypoints"]) == ["manifest", "contracts", "tools", "workflows", "mcp_well_known"]
     assert bare["agent_guidance"]["mcp_first_calls"] == []
     assert "transport" not in bare["protocol"]
     full = served(row("POST /v1/mcp"), *every_tool()).discovery()
-    assert full["entrypoints"]["mcp_rpc"] == "/v1/mcp"
+    assert full["entrypoints"] == {name: line.partition(" ")[2] for name, line in ENTRYPOINTS.items()}
     assert full["protocol"]["transport"] == "streamable-http"
     assert "mcp_jsonrpc" in served(row("POST /v1/mcp")).features()
 
