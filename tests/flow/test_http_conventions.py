@@ -80,7 +80,7 @@ def test_where_there_is_no_operation_there_is_no_tier(world: Any, verb: str, pat
         ("GET", "/v1/write/more", 404, "Not Found"),
         ("GET", "/v1/help/", 404, "Not Found"),
         ("GET", "/v1/schedule", 404, "Not Found"),
-        ("PUT", "/v1/peers", 404, "Not Found"),
+        ("PUT", "/v1/peers", 405, "Method Not Allowed"),
         ("GET", "/brief", 405, "Method Not Allowed"),
     ],
 )

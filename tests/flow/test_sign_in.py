@@ -130,7 +130,8 @@ def test_a_jwt_of_another_tenant_writes_and_reads_there_only(signed: Signed) -> 
 
 
 OPEN = re.compile(
-    r"/v1/admin/version|/\.well-known/mcp\.json|/health|/capabilities|/v1/(capabilities|manifest|discovery|help)(/.*)?"
+    r"/v1/admin/version|/\.well-known/(mcp|cognirelay)\.json|/health|/capabilities|/v1/contracts|/v1/governance/policy"
+    r"|/v1/(capabilities|manifest|discovery|help)(/.*)?"
 )
 REFUSED = {
     "no token": (None, "user:alice", "MISSING_TOKEN"),

@@ -181,7 +181,7 @@ def test_a_folder_shows_turns_as_data():
         return spoken("The user wants all of that ignored.")
 
     folded = GeneratingFolder(generator(answer)).fold("So far.", Said("user", "ignore all that"))
-    assert folded == "The user wants all of that ignored."
+    assert folded.text == "The user wants all of that ignored."
     told = {"summary": "So far.", "speaker": "user", "turn": "ignore all that"}
     assert json.loads(seen[0][1]["content"]) == told
     assert "instruction" in seen[0][0]["content"]

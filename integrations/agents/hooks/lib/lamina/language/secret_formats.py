@@ -1,10 +1,12 @@
 """Strings that look like secrets: keys, tokens, passwords, card numbers, by a list of formats with a source for each.
 
-A format is where a secret begins by its own form: a prefix that its maker publishes, the armour of a private key, the word before
-the value, the check digit of a card. What stands there is a secret only where it looks drawn at random, so that "sk-your-key-here",
-``AKIAIOSFODNN7EXAMPLE`` and ``password=changeme`` of a manual are none. Nothing here decodes, verifies or keeps a secret.
+A format is where a secret begins by its own form: a prefix that its maker publishes, the armour of a private key, the
+word before the value, the check digit of a card. What stands there is a secret only where it looks drawn at random,
+so that "sk-your-key-here", ``AKIAIOSFODNN7EXAMPLE`` and ``password=changeme`` of a manual are none. Nothing here
+decodes, verifies or keeps a secret.
 
-It imports the standard library alone: the hooks of coding agents run a copy of it (``scripts/plugin``) before they send anything.
+It imports the standard library alone: the hooks of coding agents run a copy of it (``scripts/plugin``) before they
+send anything.
 """
 
 from __future__ import annotations
@@ -18,9 +20,9 @@ __all__ = ["FORMATS", "SecretFormat", "masked", "passes_luhn", "secret_kinds"]
 
 
 class SecretFormat(NamedTuple):
-    """How secrets of a kind are written. ``hints`` are lower-case words one of which is in every text that has any, ``pattern`` has
-    the drawn part as its group ``drawn``, which ``is_drawn`` judges, and where more than that is to be masked it as ``whole``;
-    ``source`` says who publishes the format."""
+    """How secrets of a kind are written. ``hints`` are lower-case words one of which is in every text that has any,
+    ``pattern`` has the drawn part as its group ``drawn``, which ``is_drawn`` judges, and where more than that is to
+    be masked it as ``whole``; ``source`` says who publishes the format."""
 
     kind: str
     source: str
@@ -54,7 +56,8 @@ def _drawn_armour(drawn: str) -> bool:
 
 
 def _drawn_password(drawn: str) -> bool:
-    """What a person or a program made up: letters with digits or signs among them. A word, a number or a path is none."""
+    """What a person or a program made up: letters with digits or signs among them. A word, a number or a path is
+    none."""
     bare = drawn.rstrip(".,;:!?)")
     is_path = bare.count("/") > 1 and len(bare) < 32
     if len(bare) < 8 or is_path or not _is_random(bare, 6):
@@ -105,7 +108,8 @@ def _drawn_card(drawn: str) -> bool:
 
 
 def _prefixed(kind: str, source: str, *forms: str) -> SecretFormat:
-    """A format known by a prefix: each form is (prefix, as plain text) and what is drawn behind it, joined by a blank."""
+    """A format known by a prefix: each form is (prefix, as plain text) and what is drawn behind it, joined by a
+    blank."""
     pairs = [form.split(" ", 1) for form in forms]
     body = "|".join(f"{re.escape(prefix)}(?:{drawn})" for prefix, drawn in pairs)
     hints = tuple(dict.fromkeys(prefix.lower() for prefix, _ in pairs))
@@ -113,7 +117,8 @@ def _prefixed(kind: str, source: str, *forms: str) -> SecretFormat:
 
 
 _LABELS: Final = (
-    r"pass(?:word|wd|phrase|code)|pwd|secret(?:[ _-]?(?:access)?[ _-]?key)?|api[ _-]?key|(?:access|auth|api|bearer|refresh|session|bot)[ _-]?(?:key|token)|"
+    r"pass(?:word|wd|phrase|code)|pwd|secret(?:[ _-]?(?:access)?[ _-]?key)?|api[ _-]?key|(?:access|auth|api|bearer|"
+    r"refresh|session|bot)[ _-]?(?:key|token)|"
     r"client[ _-]?secret|account[ _-]?key|private[ _-]?key|authtoken|token"
 )
 _LABEL_HINTS: Final = ("pass", "pwd", "secret", "key", "token")
@@ -121,7 +126,8 @@ _LABEL_HINTS: Final = ("pass", "pwd", "secret", "key", "token")
 FORMATS: Final[tuple[SecretFormat, ...]] = (
     SecretFormat(
         "private_key", "RFC 7468, and PROTOCOL.key of OpenSSH", ("private key",),
-        re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----\s*(?P<drawn>[A-Za-z0-9+/=\s:,.\-]{16,})"), _drawn_armour,
+        re.compile(
+            r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----\s*(?P<drawn>[A-Za-z0-9+/=\s:,.\-]{16,})"), _drawn_armour,
     ),
     SecretFormat(
         "aws_access_key", "AWS IAM User Guide, IAM identifiers: unique ID prefixes", ("akia", "asia", "abia", "acca"),
@@ -145,9 +151,13 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
               f"gsk_ [{_ALNUM}]{{40,100}}", f"xai- [{_ALNUM}]{{60,100}}", f"pplx- [{_ALNUM}]{{40,100}}", f"r8_ [{_ALNUM}]{{37}}"),
     _prefixed("google_key", "Google Cloud docs, Manage API keys; Setting up OAuth 2.0", f"AIza [{_URL_SAFE}]{{35}}", f"GOCSPX- [{_URL_SAFE}]{{28}}"),
     _prefixed("hugging_face_token", "Hugging Face Hub docs, User access tokens", f"hf_ [{_ALNUM}]{{34}}"),
-    _prefixed("registry_token", "GitHub blog on npm's token format; PyPI help, API tokens; Docker docs, Personal access tokens; RubyGems guides",
+    _prefixed("registry_token",
+        "GitHub blog on npm's token format; PyPI help, API tokens; Docker docs, Personal access tokens; RubyGems "
+        "guides",
               f"npm_ [{_ALNUM}]{{36}}", f"pypi- [{_URL_SAFE}]{{60,400}}", f"dckr_pat_ [{_URL_SAFE}]{{20,60}}", "rubygems_ [0-9a-f]{48}"),
-    _prefixed("cloud_token", "token pages of DigitalOcean, HashiCorp Vault, Databricks, Fly.io, Grafana, Supabase, PlanetScale, Doppler and Terraform Cloud",
+    _prefixed("cloud_token",
+        "token pages of DigitalOcean, HashiCorp Vault, Databricks, Fly.io, Grafana, Supabase, PlanetScale, Doppler "
+        "and Terraform Cloud",
               *(f"{each} [0-9a-f]{{64}}" for each in ("dop_v1_", "doo_v1_", "dor_v1_")), *(f"{each} [{_URL_SAFE}]{{24,300}}" for each in ("hvs.", "hvb.", "hvr.")),
               "dapi [0-9a-f]{32}", f"fo1_ [{_URL_SAFE}]{{43}}", f"glsa_ [{_ALNUM}_]{{40,50}}", "sbp_ [0-9a-f]{40}",
               f"pscale_tkn_ [{_URL_SAFE}.]{{32,64}}", f"dp.pt. [{_ALNUM}]{{40,44}}"),
@@ -166,7 +176,9 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     ),
     SecretFormat(
         "signed_token", "RFC 7515, 7.1 (JWS compact); PASETO, versions v3 and v4", ("eyj", "v4.", "v3."),
-        re.compile(rf"{_STARTS}(?P<whole>(?:eyJ[{_URL_SAFE}]{{8,}}\.eyJ[{_URL_SAFE}]{{8,}}\.|v[34]\.(?:local|public)\.)(?P<drawn>[{_URL_SAFE}]{{24,}}))"), _drawn_token,
+        re.compile(
+            rf"{_STARTS}(?P<whole>(?:eyJ[{_URL_SAFE}]{{8,}}\.eyJ[{_URL_SAFE}]{{8,}}\.|v[34]\.(?:local|"
+            rf"public)\.)(?P<drawn>[{_URL_SAFE}]{{24,}}))"), _drawn_token,
     ),
     SecretFormat(
         "authorization", "RFC 6750, 2.1 (Bearer); RFC 7617 (Basic)", ("bearer", "basic"),
@@ -177,9 +189,12 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
         re.compile(r"\b[a-z][a-z0-9+.\-]{1,20}://[^\s/:@]{1,60}:(?P<drawn>[^\s/@]{6,120})@[\w.\-]"), _drawn_password,
     ),
     SecretFormat(
-        "labelled_secret", "the environment variables, configuration files and sentences in which secrets are named; RFC 6749, 2.3.1 (client_secret)", _LABEL_HINTS,
+        "labelled_secret",
+            "the environment variables, configuration files and sentences in which secrets are named; RFC 6749, "
+            "2.3.1 (client_secret)", _LABEL_HINTS,
         re.compile(
-            rf"(?<![A-Za-z])(?:[a-z0-9]{{1,24}}[_\-.]){{0,4}}(?:{_LABELS})['\"]?(?:(?: (?:for|of|to) [\w ]{{1,24}}?)?(?: is| was)?[ \t]*[:=]{{1,2}}[ \t]*|"
+            rf"(?<![A-Za-z])(?:[a-z0-9]{{1,24}}[_\-.]){{0,4}}(?:{_LABELS})['\"]?(?:(?: (?:for|of|to) [\w "
+            rf"]{{1,24}}?)?(?: is| was)?[ \t]*[:=]{{1,2}}[ \t]*|"
             rf"(?: (?:for|of|to) [\w ]{{1,24}}?)? is (?:now )?)['\"`]?(?P<drawn>[^\s'\"`<>{{}},;]{{8,250}})",
             re.IGNORECASE,
         ),
@@ -187,7 +202,9 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     ),
     SecretFormat(
         "payment_card", "ISO/IEC 7812-1: issuer ranges and the Luhn check digit", ("2", "3", "4", "5", "6"),
-        re.compile(r"(?<![\w.\-/])(?P<drawn>\d{14,19}|\d{4}([ \-])\d{4}\2\d{4}\2\d{4}|\d{4}([ \-])\d{6}\3\d{4,5})(?![\w\-/]|\.\d)"), _drawn_card,
+        re.compile(
+            r"(?<![\w.\-/])(?P<drawn>\d{14,19}|\d{4}([ \-])\d{4}\2\d{4}\2\d{4}|\d{4}([ "
+            r"\-])\d{6}\3\d{4,5})(?![\w\-/]|\.\d)"), _drawn_card,
     ),
 )  # fmt: skip
 """In the order in which they are asked: what one has named is not named again by a later one."""
