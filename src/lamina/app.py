@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -41,6 +42,8 @@ from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.governance import governance_operations
 from lamina.coordination.operations import schedule_operations
+from lamina.coordination.operators.figures import FollowedDelivery, TenantFigures
+from lamina.coordination.operators.operations import OperatorParts, job_operations, operator_figures
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
@@ -281,6 +284,11 @@ def build_server(
         kept.signing_keys, KeySeal(settings.relay_keys, secrets.token_bytes), secrets.token_bytes
     )
     security = TokenHandlers(kept.relay_tokens, kept.documents, ids), KeyHandlers(keyring, kept.documents)
+    endpoints: dict[str, str] = {}
+    figures = TenantFigures(
+        kept.documents, kept.audit, _deliveries, lambda endpoint: endpoints.get(endpoint, endpoint)
+    )
+    operators = OperatorParts(kept, ids, clock, figures)
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(
@@ -299,10 +307,13 @@ def build_server(
         *peer_operations(_registry(settings, kept.documents, peers)),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),
         *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
+        *operator_figures(operators),
         *bridge_operations(bridge),
         *relay_health_operations(kept, settings.tenant if unsigned else None),
     )
+    relay = (*relay, *job_operations(operators, relay))
     relay_rows = relay_routes(relay)
+    endpoints |= {f"{row.verb} {row.path}": row.operation.name for row in relay_rows}
     described = bridge.describe(relay_rows, protocols=MCP_LINES)
     session = session_operations(
         SessionHandlers(
@@ -368,6 +379,11 @@ def build_server(
         keyring,
         model.generator if model else None,
     )
+
+
+def _deliveries(tenant_id: str, now: Instant) -> Sequence[FollowedDelivery]:  # noqa: ARG001 - the port's shape
+    """The messages whose delivery is followed: there are none before messages are served."""
+    return ()
 
 
 def _windows(settings: Settings) -> Windows:

@@ -16,6 +16,7 @@ from lamina.catalogue import (
     coordination,
     core,
     erasures,
+    operators,
     peers,
     receipts,
     relay,
@@ -35,5 +36,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **relay.CODES,
     **peers.CODES,
     **coordination.CODES,
+    **operators.CODES,
     **session.CODES,
 }

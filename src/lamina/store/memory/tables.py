@@ -19,6 +19,7 @@ from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.erasures import ErasureJob, ErasureLine, Preview
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.job_runs import JobRun
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.ports.registry import PolicyRow, ScopeState
@@ -113,6 +114,7 @@ class Tables:
     rewrites: dict[str, int] = field(default_factory=dict)
     relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
     signing_keys: dict[tuple[str, str], SealedKey] = field(default_factory=dict)
+    job_runs: dict[tuple[str, str], JobRun] = field(default_factory=dict)
     sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
     outbox: dict[int, OutboxRow] = field(default_factory=dict)
     last_outbox: int = 0

@@ -1,0 +1,37 @@
+"""The codes of operators' jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from lamina.catalogue.entries import CALLERS, REQUESTS, STATE, ErrorCode
+
+__all__ = ["CODES"]
+
+CODES: Final[Mapping[str, ErrorCode]] = {
+    "UNKNOWN_JOB": ErrorCode(
+        "Invalid",
+        CALLERS,
+        "There is no job of this id here: jobs are offered where the operation that they run is. Nothing was run.",
+        hint="`GET /v1/ops/catalog` lists them",
+    ),
+    "INVALID_JOB_ARGUMENTS": ErrorCode(
+        "Malformed",
+        REQUESTS,
+        "The `arguments` of a job are not what it takes. The message names the field. Nothing was run.",
+        hint="`GET /v1/ops/catalog` has the schema of each job's arguments",
+    ),
+    "INVALID_JOB_SCHEDULE": ErrorCode(
+        "Malformed",
+        REQUESTS,
+        "Schedules are written for systemd and for cron.",
+        hint="ask with `format=systemd` or `format=cron`",
+    ),
+    "JOB_RUNNING": ErrorCode(
+        "Conflict",
+        STATE,
+        "Another run of the job goes on and holds its lock, whose end `lease_until` says. Where the process of that run died, the lock ends by itself.",
+        hint="wait until it has ended: `GET /v1/ops/status` shows it",
+    ),
+}

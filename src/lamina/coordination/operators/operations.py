@@ -1,0 +1,76 @@
+"""The operations of operators (Relay contract 1.15, 1.16)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from lamina.continuity.declaring import reads, writes
+from lamina.coordination.operators import requests
+from lamina.coordination.operators.compacting import REPORTS, Compacting
+from lamina.coordination.operators.figures import TenantFigures
+from lamina.coordination.operators.rotation import Rotation
+from lamina.coordination.operators.running import JobRunner
+from lamina.kernel.ids import IdSource
+from lamina.kernel.operations import Operation
+from lamina.kernel.relay import RelayNeed, RelayRight
+from lamina.kernel.time import Clock
+from lamina.store.ports.store import Store
+
+__all__ = ["OperatorParts", "job_operations", "operator_figures"]
+
+_ADMIN: Final = RelayNeed(RelayRight.ADMIN_PEERS)
+_FIGURES: Final = RelayNeed(RelayRight.READ_INDEX, "read", "logs/api_audit.jsonl")
+_DELIVERY: Final = RelayNeed(RelayRight.READ_INDEX, "read", "messages/state/delivery_index.json")
+_PLANS: Final = RelayNeed(RelayRight.COMPACT_TRIGGER, "write", REPORTS.rstrip("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorParts:
+    """What the operations stand on: the store, new ids, the clock that says when a job has ended, and what is counted."""
+
+    store: Store
+    ids: IdSource
+    clock: Clock
+    figures: TenantFigures
+
+
+def operator_figures(parts: OperatorParts) -> list[Operation[Any]]:
+    """What needs no other operation: figures, plans of compaction, and the job that looks at tokens and keys."""
+    compacting = Compacting(parts.store.documents, parts.ids)
+    rotation = Rotation(parts.store.relay_tokens, parts.store.signing_keys)
+    figures = reads(
+        _FIGURES, "relay_metrics", requests.ReadRelayMetrics, requests.RelayMetrics, parts.figures.read,
+        "The figures of messages, checks, calls and replication, with alarms.",
+    )  # fmt: skip
+    return [
+        replace(figures, relay=(_FIGURES, _DELIVERY)),
+        writes(_PLANS, "compact_run", requests.PlanCompaction, requests.CompactionPlanned, compacting.run,
+               "Plan what of the memory files to summarise, archive, promote or keep; nothing of it is done.",
+               fails=("DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE")),
+        replace(
+            reads(_ADMIN, "security_rotation_check", requests.CheckRotation, requests.RotationChecked, rotation.check,
+                  "Say which tokens end soon, and which key is signed with."),
+            local_only=True,
+        ),
+    ]  # fmt: skip
+
+
+def job_operations(parts: OperatorParts, served: Sequence[Operation[Any]]) -> list[Operation[Any]]:
+    """The four operations over jobs, each of which runs one of those ``served``."""
+    runner = JobRunner(
+        parts.store.job_runs, parts.ids, parts.clock, {operation.name: operation for operation in served}
+    )
+    rows = [
+        reads(_ADMIN, "ops_catalog", requests.ListJobs, requests.JobList, runner.catalogue,
+              "List the jobs that can be run on this machine."),
+        reads(_ADMIN, "ops_status", requests.ReadJobStatus, requests.JobStatus, runner.status,
+              "What jobs run, and how they went."),
+        writes(_ADMIN, "ops_run", requests.RunJob, requests.RunJobResult, runner.run,
+               "Run a job now, one run of it at a time.", bucket="ops_run",
+               fails=("UNKNOWN_JOB", "INVALID_JOB_ARGUMENTS", "JOB_RUNNING", "PAYLOAD_TOO_LARGE")),
+        reads(_ADMIN, "ops_schedule_export", requests.ExportJobSchedule, requests.JobSchedule, runner.schedule,
+              "Files for systemd or cron that run the jobs.", fails=("INVALID_JOB_SCHEDULE",)),
+    ]  # fmt: skip
+    return [replace(row, local_only=True, fails=(*row.fails, "LOCAL_ONLY")) for row in rows]
