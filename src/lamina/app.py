@@ -106,6 +106,7 @@ from lamina.session.ingest import Ingesting
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
+from lamina.store.backups.documents import DocumentBackups
 from lamina.store.opening import open_store
 from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
@@ -288,7 +289,7 @@ def build_server(
     figures = TenantFigures(
         kept.documents, kept.audit, _deliveries, lambda endpoint: endpoints.get(endpoint, endpoint)
     )
-    operators = OperatorParts(kept, ids, clock, figures)
+    operators = OperatorParts(kept, ids, clock, figures, DocumentBackups(settings.document_backups))
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(

@@ -455,6 +455,12 @@ BACKUP_LOOK_S: Final = 20.0  # how often the worker looks whether one is due
 BACKUP_AGAIN_S: Final = 600.0  # after one that failed: each try copies the database
 BACKUPS_KEPT_MAX: Final = 10_000
 
+# Backups of a tenant's documents.
+DOCUMENT_BACKUPS_KEPT_MAX: Final = 30  # of a tenant: a month of days
+DOCUMENT_BACKUP_BYTES_MAX: Final = 8 * 1024 * 1024 * 1024  # that a test reads; none is written anywhere
+DOCUMENT_BACKUP_FILES_MAX: Final = 1_000_000
+BACKUP_PREFIXES_MAX: Final = 32
+
 # Operators' jobs.
 OPS_RUNS_KEPT_MAX: Final = 2000  # runs of a tenant: a week of a job every five minutes
 OPS_RUNS_LISTED_MAX: Final = 500  # of the Relay contract

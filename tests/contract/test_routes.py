@@ -63,8 +63,6 @@ EXPECTED_LATER = {
         "GET /v1/blobs/{}",
     },
     "G": {
-        "POST /v1/backup/create",
-        "POST /v1/backup/restore-test",
         "POST /v1/code/checks/run",
         "POST /v1/code/merge",
         "POST /v1/code/patch/propose",

@@ -184,7 +184,7 @@ def test_a_workflow_goes_with_its_first_missing_step() -> None:
 
 def test_discovery_names_only_entry_points_that_are_there() -> None:
     bare = served().discovery()
-    assert list(bare["entrypoints"]) == ["manifest", "tools", "workflows", "mcp_well_known"]
+    assert list(bare["entrypoints"]) == ["manifest", "contracts", "tools", "workflows", "mcp_well_known"]
     assert bare["agent_guidance"]["mcp_first_calls"] == []
     assert "transport" not in bare["protocol"]
     full = served(row("POST /v1/mcp"), *every_tool()).discovery()

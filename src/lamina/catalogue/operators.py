@@ -28,6 +28,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Schedules are written for systemd and for cron.",
         hint="ask with `format=systemd` or `format=cron`",
     ),
+    "INVALID_DOCUMENT_BACKUP": ErrorCode(
+        "Malformed",
+        REQUESTS,
+        "The path is not that of a backup of documents, or the archive there is damaged, cut off, or holds what no backup does: links, folders, or paths that lead "
+        "outside. Nothing was written.",
+        hint="name a `backup_path` that `POST /v1/backup/create` answered",
+    ),
     "JOB_RUNNING": ErrorCode(
         "Conflict",
         STATE,

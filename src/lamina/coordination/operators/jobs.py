@@ -46,7 +46,7 @@ JOBS: Final[Mapping[str, Job]] = {
     "index.rebuild_incremental": Job(
         "index_rebuild_incremental", "Bring the index of memory files up to date.", True, _HOURLY
     ),
-    "metrics.poll_and_alarm_eval": Job("relay_metrics", "Read the figures, and say what is beyond its bound.", True, _OFTEN),
+    "metrics.poll_and_alarm_eval": Job("tenant_metrics", "Read the figures, and say what is beyond its bound.", True, _OFTEN),
     "backup.create": Job("backup_create", "Put the tenant's documents into a file.", False, _DAILY, ("room on the disk",)),
     "backup.restore_test": Job("backup_restore_test", "Read a backup back, the newest unless one is named.", True, _WEEKLY),
     "replication.pull": Job("replication_pull", "Take in files of another instance.", False, None, ("the other instance",)),

@@ -8,6 +8,13 @@ from typing import Any, Final
 
 from lamina.continuity.declaring import reads, writes
 from lamina.coordination.operators import requests
+from lamina.coordination.operators.backing_up import (
+    BackingUp,
+    BackUpDocuments,
+    DocumentsBackedUp,
+    RestoreTested,
+    TestRestore,
+)
 from lamina.coordination.operators.compacting import REPORTS, Compacting
 from lamina.coordination.operators.figures import TenantFigures
 from lamina.coordination.operators.rotation import Rotation
@@ -16,6 +23,7 @@ from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RelayNeed, RelayRight
 from lamina.kernel.time import Clock
+from lamina.store.backups.documents import DocumentBackups
 from lamina.store.ports.store import Store
 
 __all__ = ["OperatorParts", "job_operations", "operator_figures"]
@@ -34,14 +42,16 @@ class OperatorParts:
     ids: IdSource
     clock: Clock
     figures: TenantFigures
+    backups: DocumentBackups
 
 
 def operator_figures(parts: OperatorParts) -> list[Operation[Any]]:
-    """What needs no other operation: figures, plans of compaction, and the job that looks at tokens and keys."""
+    """What needs no other operation: figures, plans of compaction, backups, and the job that looks at tokens and keys."""
     compacting = Compacting(parts.store.documents, parts.ids)
+    backing_up = BackingUp(parts.store.documents, parts.backups, parts.ids)
     rotation = Rotation(parts.store.relay_tokens, parts.store.signing_keys)
     figures = reads(
-        _FIGURES, "relay_metrics", requests.ReadRelayMetrics, requests.RelayMetrics, parts.figures.read,
+        _FIGURES, "tenant_metrics", requests.ReadRelayMetrics, requests.RelayMetrics, parts.figures.read,
         "The figures of messages, checks, calls and replication, with alarms.",
     )  # fmt: skip
     return [
@@ -49,6 +59,12 @@ def operator_figures(parts: OperatorParts) -> list[Operation[Any]]:
         writes(_PLANS, "compact_run", requests.PlanCompaction, requests.CompactionPlanned, compacting.run,
                "Plan what of the memory files to summarise, archive, promote or keep; nothing of it is done.",
                fails=("DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE")),
+        writes(_ADMIN, "backup_create", BackUpDocuments, DocumentsBackedUp, backing_up.create,
+               "Put the tenant's documents into a file, outside git.", bucket="backup_create",
+               fails=("CANNOT_WRITE_BACKUP", "PAYLOAD_TOO_LARGE")),
+        writes(_ADMIN, "backup_restore_test", TestRestore, RestoreTested, backing_up.test,
+               "Read a backup of documents back, and say whether it would do; nothing is written.", bucket="backup_restore_test",
+               fails=("BACKUP_NOT_FOUND", "INVALID_DOCUMENT_BACKUP", "PAYLOAD_TOO_LARGE")),
         replace(
             reads(_ADMIN, "security_rotation_check", requests.CheckRotation, requests.RotationChecked, rotation.check,
                   "Say which tokens end soon, and which key is signed with."),

@@ -15,8 +15,10 @@ OPERATOR_JOBS: Final = frozenset({"security_rotation_check"})
 """Operations without a path of their own: operators run them by name."""
 
 _ROWS: Final = (
-    ("GET", "/v1/metrics", "relay_metrics"),
+    ("GET", "/v1/metrics", "tenant_metrics"),
     ("POST", "/v1/compact/run", "compact_run"),
+    ("POST", "/v1/backup/create", "backup_create"),
+    ("POST", "/v1/backup/restore-test", "backup_restore_test"),
     ("GET", "/v1/ops/catalog", "ops_catalog"),
     ("GET", "/v1/ops/status", "ops_status"),
     ("POST", "/v1/ops/run", "ops_run"),
