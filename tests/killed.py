@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,14 +35,14 @@ def main(work: str, data: Path, backups: Path, rounds: int, seed: int) -> None:
     def put_back() -> None:
         restore(into, folder.listed()[0], lambda _: None, lock_of=lock_of)
 
-    whole_s = _timed(make)
+    whole_s = timed(make)
     if work == "restore":
-        whole_s = _timed(put_back)
+        whole_s = timed(put_back)
         shutil.rmtree(into)
     for _ in range(rounds):
         after_s = chance.uniform(0.0, 1.1 * whole_s)
-        killed = _killed(make if work == "backup" else put_back, after_s)
-        print(f"after {after_s:.3f} of {whole_s:.3f} s:", "killed" if killed else "done", flush=True)
+        was_killed = killed_after(make if work == "backup" else put_back, after_s)
+        print(f"after {after_s:.3f} of {whole_s:.3f} s:", "killed" if was_killed else "done", flush=True)
         if work == "backup":
             for path in folder.listed():
                 verify(path, lambda _: None)
@@ -50,32 +51,38 @@ def main(work: str, data: Path, backups: Path, rounds: int, seed: int) -> None:
     (make if work == "backup" else put_back)()
 
 
-def _timed(work: Callable[[], None]) -> float:
+def timed(work: Callable[[], None]) -> float:
+    """How long a work takes in a process of its own, in seconds."""
     began = time.monotonic()
-    _wait(_forked(work))
+    ended(forked(work))
     return time.monotonic() - began
 
 
-def _killed(work: Callable[[], None], after_s: float) -> bool:
-    process = _forked(work)
+def killed_after(work: Callable[[], None], after_s: float) -> bool:
+    """Begin a work and kill it; whether it had not ended before."""
+    process = forked(work)
     time.sleep(after_s)
     os.kill(process, signal.SIGKILL)
-    return _wait(process) != 0
+    return ended(process) != 0
 
 
-def _forked(work: Callable[[], None]) -> int:
+def forked(work: Callable[[], None]) -> int:
+    """The id of a process that does a work."""
     process = os.fork()
     if process == 0:
         code = 1
         try:
             work()
             code = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(code)
     return process
 
 
-def _wait(process: int) -> int:
+def ended(process: int) -> int:
+    """How a process ended, waited for."""
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
 
 

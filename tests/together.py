@@ -8,6 +8,8 @@ from capsules import NOW, body
 from given import ManualClock
 from lamina.continuity.handlers.operations import continuity_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
+from lamina.coordination.patches.operations import patch_operations
+from lamina.coordination.tasks.operations import task_operations
 from lamina.errors import Forbidden
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Call, Operation, Principal
@@ -46,14 +48,19 @@ class Agents:
         parts = ArtifactParts(self.store.documents, self, RandomIds())
         self.operations: dict[str, Operation[Any]] = {
             each.name: each
-            for each in (*artifact_operations(parts), *continuity_operations(self.store.documents, uses=self))
+            for each in (
+                *artifact_operations(parts),
+                *task_operations(self.store.documents),
+                *patch_operations(self.store.documents, RandomIds()),
+                *continuity_operations(self.store.documents, uses=self),
+            )
         }
 
     def trust_of(self, tenant_id: str, peer_id: str) -> str | None:
         assert tenant_id == TENANT
         return self.levels.get(peer_id)
 
-    def noted(self, tenant_id: str, name: str, since: int) -> set[str]:
+    def noted(self, *_: object) -> set[str]:
         return set()
 
     def call(self, by: str, name: str, **sent: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -41,13 +40,17 @@ from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.governance import governance_operations
+from lamina.coordination.messages.operations import MessageParts, message_operations
+from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
-from lamina.coordination.operators.figures import FollowedDelivery, TenantFigures
+from lamina.coordination.operators.figures import TenantFigures
 from lamina.coordination.operators.operations import OperatorParts, job_operations, operator_figures
 from lamina.coordination.orientation import reminders_of
+from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.tasks.operations import task_operations
 from lamina.forget.erasure_operations import erasure_operations
 from lamina.forget.executing import Executing
 from lamina.forget.operations import forget_operations
@@ -107,12 +110,13 @@ from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
 from lamina.store.backups.documents import DocumentBackups
+from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
 from lamina.store.opening import open_store
 from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.peers import Peers
 from lamina.store.ports.store import Store
-from lamina.store.tallies import SharedTallies
+from lamina.store.tallies import LocalBuckets, SharedTallies
 from lamina.store.watch import Watch
 
 __all__ = [
@@ -214,6 +218,8 @@ def build_server(
         if store is not None
         else open_store(settings, shared=beside.processes > 1, failures=beside.failures)
     )
+    # Whoever has a store of their own keeps its list.
+    tombstones = NoTombstones() if store is not None else TombstoneFile(settings.tombstone_list)
     clock, ids = clock or SystemClock(), RandomIds()
     peers = DocumentPeers(kept.documents)
     if principals is None:
@@ -258,14 +264,15 @@ def build_server(
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
-    previewing = Previewing(kept, ids, tiers.erasure_rules, documents_about(kept.traces))
+    about = with_messages(documents_about(kept.traces), kept.messages)
+    previewing = Previewing(kept, ids, tiers.erasure_rules, about)
     executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
         *correction_operations(Correcting(kept, watch)),
         *deciding_operations(kept),
         *layer_operations(kept),
-        *forget_operations(kept, tiers.erasure_rules),
+        *forget_operations(kept, tiers.erasure_rules, tombstones),
         *recall_operations(recalling),
         *answer_operations(answering),
         *phrase_operations(kept.definitions),
@@ -287,7 +294,7 @@ def build_server(
     security = TokenHandlers(kept.relay_tokens, kept.documents, ids), KeyHandlers(keyring, kept.documents)
     endpoints: dict[str, str] = {}
     figures = TenantFigures(
-        kept.documents, kept.audit, _deliveries, lambda endpoint: endpoints.get(endpoint, endpoint)
+        kept.documents, kept.audit, kept.messages, lambda endpoint: endpoints.get(endpoint, endpoint)
     )
     operators = OperatorParts(kept, ids, clock, figures, DocumentBackups(settings.document_backups))
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
@@ -304,13 +311,28 @@ def build_server(
             RelayBounds(settings.capsule_archive_days),
         ),
         *schedule_operations(reminding),
+        *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
+        *task_operations(kept.documents),
+        *patch_operations(kept.documents, ids),
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
+        *message_operations(
+            MessageParts(
+                messages=kept.messages,
+                documents=kept.documents,
+                idempotency=kept.idempotency,
+                signatures=keyring,
+                tallies=beside.tallies or LocalBuckets(),
+                ids=ids,
+                strict=settings.require_signed_ingress,
+            )
+        ),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),
-        *artifact_operations(ArtifactParts(kept.documents, peers, ids)),
         *operator_figures(operators),
         *bridge_operations(bridge),
-        *relay_health_operations(kept, settings.tenant if unsigned else None),
+        *relay_health_operations(
+            kept, settings.tenant if unsigned else None, signed_ingress=settings.require_signed_ingress
+        ),
     )
     relay = (*relay, *job_operations(operators, relay))
     relay_rows = relay_routes(relay)
@@ -380,11 +402,6 @@ def build_server(
         keyring,
         model.generator if model else None,
     )
-
-
-def _deliveries(tenant_id: str, now: Instant) -> Sequence[FollowedDelivery]:  # noqa: ARG001 - the port's shape
-    """The messages whose delivery is followed: there are none before messages are served."""
-    return ()
 
 
 def _windows(settings: Settings) -> Windows:

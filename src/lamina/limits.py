@@ -205,6 +205,7 @@ COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
+GAP_PAGES: Final = 1024  # of the database looked at, and cleared, while nobody else writes: some milliseconds
 LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.
@@ -270,6 +271,36 @@ SCHEDULE_OFFSET_MAX: Final = 10_000
 SCHEDULE_CONTEXT_ITEMS_MAX: Final = 100
 SCHEDULE_WINDOW_HOURS_MAX: Final = 720
 
+# What agents hand over, share and dispute, as the Relay contract has it.
+COORDINATION_PEER_LENGTH_MAX: Final = 200
+COORDINATION_LINK_LENGTH_MAX: Final = 200
+COORDINATION_TITLE_LENGTH_MAX: Final = 120
+COORDINATION_TEXT_LENGTH_MAX: Final = 240
+COORDINATION_ITEM_LENGTH_MAX: Final = 160
+COORDINATION_ITEMS_MAX: Final = 8
+COORDINATION_PARTICIPANTS_MAX: Final = 8
+COORDINATION_MESSAGE_LENGTH_MAX: Final = 120
+COORDINATION_CLAIMS_MIN: Final = 2
+COORDINATION_CLAIMS_MAX: Final = 4
+COORDINATION_EVIDENCE_MAX: Final = 4
+COORDINATION_SOURCE_LENGTH_MAX: Final = 64
+COORDINATION_VERSION_MAX: Final = 2**53  # what a number in JSON holds everywhere
+COORDINATION_PAGE_MAX: Final = 100
+COORDINATION_OFFSET_MAX: Final = 1_000_000
+COORDINATION_CARDS_MAX: Final = 100_000  # of artifacts, in memory for their queries, some 700 bytes each
+
+# Tasks and patches: the contract has no bounds of them.
+TASK_ID_LENGTH_MAX: Final = 128  # with its folder and ending it stays a name that file systems take
+TASK_TITLE_LENGTH_MAX: Final = 1000
+TASK_DESCRIPTION_LENGTH_MAX: Final = 32_768  # as much as an event tells of a document
+TASK_NAMES_MAX: Final = 100
+TASK_DUE_LENGTH_MAX: Final = 64
+TASK_METADATA_BYTES_MAX: Final = 16_384
+TASK_PAGE_MAX: Final = 500
+PATCH_DIFF_LENGTH_MAX: Final = 262_144
+PATCH_REASON_LENGTH_MAX: Final = 1000
+PATCH_REF_LENGTH_MAX: Final = 64
+
 # Tokens, keys and peers of the Relay contract.
 TOKEN_GRANTS_MAX: Final = 64  # scopes or folders of a token; there are nine scopes
 TOKEN_FOLDER_LENGTH_MAX: Final = 512
@@ -295,23 +326,8 @@ PEER_ADDRESSES_MAX: Final = 64  # that a name may lead to
 MANIFEST_BYTES_MAX: Final = 1024 * 1024
 MANIFEST_WAIT_S: Final = 10.0
 GOVERNANCE_BYTES_MAX: Final = 262_144  # of a tenant's own policy, which everybody may read
-# What agents hand over, share and dispute, as the Relay contract has it.
-COORDINATION_PEER_LENGTH_MAX: Final = 200
-COORDINATION_LINK_LENGTH_MAX: Final = 200
-COORDINATION_TITLE_LENGTH_MAX: Final = 120
-COORDINATION_TEXT_LENGTH_MAX: Final = 240
-COORDINATION_ITEM_LENGTH_MAX: Final = 160
-COORDINATION_ITEMS_MAX: Final = 8
-COORDINATION_PARTICIPANTS_MAX: Final = 8
-COORDINATION_MESSAGE_LENGTH_MAX: Final = 120
-COORDINATION_CLAIMS_MIN: Final = 2
-COORDINATION_CLAIMS_MAX: Final = 4
-COORDINATION_EVIDENCE_MAX: Final = 4
-COORDINATION_SOURCE_LENGTH_MAX: Final = 64
-COORDINATION_VERSION_MAX: Final = 2**53  # what a number in JSON holds everywhere
-COORDINATION_PAGE_MAX: Final = 100
-COORDINATION_OFFSET_MAX: Final = 1_000_000
-COORDINATION_CARDS_MAX: Final = 100_000  # of artifacts, in memory for their queries, some 700 bytes each
+
+NONCES_PRUNED: Final = 100  # of envelopes between peers that have expired, at each new one
 
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600
@@ -372,6 +388,7 @@ SESSION_WINDOW_TURNS: Final = 12
 SESSION_GAP_S: Final = 30 * 60
 SESSION_TURN_AHEAD_S: Final = 366 * 86_400  # a turn dated later than that counts as said when it was recorded
 SESSION_IDLE_BATCH: Final = 20
+SITTINGS_WALKED: Final = 256  # sittings, and turns of one, that a replay reads at once
 SESSION_UNFOLDED_READ_MAX: Final = 48  # turns behind the summary that a brief puts into words by itself
 SESSION_WORDING_READ_MAX: Final = (
     48  # turns behind a model's words that rules put after them; with more, rules' words stand
@@ -470,6 +487,7 @@ OPS_PATH_LENGTH_MAX: Final = 400  # of the Relay contract
 OPS_NOTE_LENGTH_MAX: Final = 1000
 OPS_LOOKAHEAD_HOURS_MAX: Final = 8784  # a year
 METRIC_AUDIT_ROWS_MAX: Final = 10_000  # of the Relay contract
+METRIC_DELIVERIES_MAX: Final = 5000  # newest, that are counted by recipient
 METRIC_CHECKS_MAX: Final = 1000  # newest by name; each is a document that is read
 BACKLOG_ALARM: Final = 100  # this and the next two are of the Relay contract
 VERIFICATION_ALARM: Final = 20
@@ -498,8 +516,9 @@ ERASURE_EVENT_US: Final = (
 )
 ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
 ERASURE_STEP_MAX: Final = (
-    128  # events in one transaction: writes of others wait that long, some tens of milliseconds
+    24  # events in one transaction: writes of others wait that long, some ten milliseconds
 )
-ERASURE_SWEEP_MAX: Final = 1024  # records left in an erased scope that go in one transaction
+ERASURE_PAUSE_S_MAX: Final = 0.1  # between two of them, in which others write
+ERASURE_SWEEP_MAX: Final = 128  # records left in an erased scope that go in one transaction
 FORGET_IDS_MAX: Final = 1000  # that one call names
 FORGET_PAGE: Final = 500  # records looked at in one read

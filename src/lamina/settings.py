@@ -16,7 +16,16 @@ from lamina.errors import Invalid
 from lamina.kernel.hosts import PeerHosts
 from lamina.kernel.scopes import LOCAL_ACTOR
 
-__all__ = ["DOORS", "PRESETS", "ModelAddress", "Settings", "cores", "load_settings", "load_token"]
+__all__ = [
+    "DOORS",
+    "PRESETS",
+    "TOMBSTONES",
+    "ModelAddress",
+    "Settings",
+    "cores",
+    "load_settings",
+    "load_token",
+]
 
 _OPERATOR = re.compile(r"[^/\s,]+/[a-z][a-z0-9_]*:[^\s,/]+")
 _TIME_OF_DAY = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d")
@@ -29,6 +38,9 @@ _ELSEWHERE = (
     "LAMINA_HOOKS",
 )
 """Names that somebody else reads: the commands that speak to a server, and lamina-auth."""
+
+TOMBSTONES = "tombstones.jsonl"
+"""The name, in the folder of backups, of the list of what was erased."""
 
 DOORS = ("mem0",)
 PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
@@ -117,6 +129,11 @@ class Settings:
         unit="bytes",
         names=("COGNIRELAY_MAX_PAYLOAD_BYTES",),
     )
+    require_signed_ingress: bool = _setting(
+        False,
+        "whether messages between peers are taken with a signed envelope only",
+        names=("COGNIRELAY_REQUIRE_SIGNED_INGRESS",),
+    )
     relay_key_file: Path | None = _setting(
         None,
         "the file that seals the keys peers sign with; relay.key in the data folder where nothing is said, and in no backup",
@@ -195,6 +212,10 @@ class Settings:
     )
     backup_key_file: Path | None = _setting(None, "the file whose bytes encrypt backups")
     backup_passphrase: str = _setting("", "the passphrase that encrypts backups", secret=True)
+    tombstones: Path | None = _setting(
+        None,
+        "the list of what was erased, which restores of older backups need; beside the backups where nothing is said",
+    )
     receipt_key_file: Path | None = _setting(
         None, "the file with the Ed25519 key that signs receipts of erasures"
     )
@@ -220,6 +241,11 @@ class Settings:
         """Which servers of peers may be asked. Where tenants are strangers, none may ask this machine for another."""
         shared = self.preset == "cloud_shared_saas"
         return PeerHosts.parse(self.relay_peer_hosts or ("" if shared else "loopback"))
+
+    @property
+    def tombstone_list(self) -> Path:
+        """The list of what was erased."""
+        return self.tombstones or self.backups / TOMBSTONES
 
     def __post_init__(self) -> None:
         """Refuse values that would only fail later, naming the key and what is accepted."""

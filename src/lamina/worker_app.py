@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
 from lamina.forget.runner import Eraser
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
@@ -24,6 +25,7 @@ from lamina.session.drain import Drain
 from lamina.session.graph import GraphitiTarget, GraphModel
 from lamina.session.inquirer import Inquirer
 from lamina.settings import Settings
+from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.ports.store import Store
 
 __all__ = ["build_drain", "build_eraser", "build_inquirer", "build_upgrader", "build_worker"]
@@ -46,9 +48,16 @@ def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Fai
     )
 
 
-def build_eraser(store: Store, failures: Failures | None = None) -> Eraser:
+def build_eraser(settings: Settings, store: Store, failures: Failures | None = None) -> Eraser:
     """What carries out the erasures of a store."""
-    return Eraser(store, SystemClock(), _owner(), about=documents_about(store.traces), failures=failures)
+    return Eraser(
+        store,
+        SystemClock(),
+        _owner(),
+        about=with_messages(documents_about(store.traces), store.messages),
+        tombstones=TombstoneFile(settings.tombstone_list),
+        failures=failures,
+    )
 
 
 def build_inquirer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,6 +149,27 @@ def test_a_cancellation_later_leaves_what_has_no_words(memory: Kept) -> None:
     memory.settle()
     homes = [each for each in memory.all_of(Layer.FACTS, ALICE) if each.predicate == "lives_in"]
     assert "Leipzig" in [each.object.text for each in homes]
+    live, again = memory.replayed()
+    assert live == again
+
+
+@pytest.mark.parametrize(("erased", "cancelled"), list(itertools.permutations(range(3), 2)))
+def test_a_cancellation_later_brings_nothing_back_that_erased_words_ended(
+    memory: Kept, erased: int, cancelled: int
+) -> None:
+    homes = ("Leipzig", "Porto", "Bergen")
+    told = []
+    for home in homes:
+        told.append(memory.say(f"I live in {home}."))
+        memory.settle()
+    memory.erase(redact=[told[erased]])
+    memory.settle()
+    memory.clock.at += SECOND_US
+    memory.store.log.cancel(TENANT, told[cancelled])
+    memory.settle()
+    held = [each for each in memory.all_of(Layer.FACTS, ALICE) if each.predicate == "lives_in"]
+    last = [home for number, home in enumerate(homes) if number != cancelled][-1]
+    assert [each.object.text for each in held if each.valid_to is None and not each.excluded] == [last]
     live, again = memory.replayed()
     assert live == again
 

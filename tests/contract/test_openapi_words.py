@@ -107,8 +107,8 @@ def test_an_example_is_a_request(name: str) -> None:
 _ELSEWHERE = {
     "fact_id": "fact_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b", "entity_id": "ent_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
     "path": "org:acme", "evt_id": "evt_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b", "tenant_id": "acme", "actor_id": "user:ana",
+    "handoff_id": "handoff_0", "task_id": "t", "shared_id": "shared_0", "reconciliation_id": "recon_0",
     "schedule_id": "sched_a", "peer_id": "bo", "erasure_id": "erasure_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b", "scope_path": "org:acme", "name": "sales_v1",
-    "handoff_id": "handoff_0", "shared_id": "shared_0", "reconciliation_id": "recon_0",
 }  # fmt: skip
 
 

@@ -108,3 +108,17 @@ def test_a_cancelled_turn_takes_all_that_a_model_made_of_its_sitting_with_it(sto
     again = store.sessions.claim(limit=9, lease_until=LEASE, now=NOON, owner="drain")
     assert fold(store, again, "anew")
     assert store.upkeep.state().summaries_waiting == 2
+
+
+def test_other_words_are_put_in_the_place_of_a_summary_unless_it_changed(store: Store) -> None:
+    rows = rows_of(store, 14)
+    assert fold(store, rows[:1], "first", inquiries=(), bridge="the end")
+    before = sitting(store)
+    assert store.sessions.folded(HOME, 1) == [rows[0].event_id]
+    assert store.sessions.walk(None, 5) == [before]
+    assert store.sessions.walk(before, 5) == []
+    assert store.sessions.retell(before, "anew", None)
+    assert (sitting(store).summary, sitting(store).bridge, sitting(store).folded) == ("anew", "the end", 1)
+    assert not store.sessions.retell(before, "late", "late")
+    assert store.sessions.retell(sitting(store), "again", "another end")
+    assert (sitting(store).summary, sitting(store).bridge) == ("again", "another end")

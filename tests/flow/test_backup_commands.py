@@ -48,13 +48,16 @@ def test_commands_make_check_and_restore(data: Path, tmp_path: Path) -> None:
     assert lamina("restore", "--verify", made)[0] == 2
     code, said = lamina("restore", "--verify", made, "--key-file", key)
     assert (code, f"whole: {EVENTS} events of 2 tenants as of" in said) == (0, True)
-    code, said = lamina("restore", made, "--key-file", key, "--data", tmp_path / "second")
+    code, said = lamina(
+        "restore", made, "--key-file", key, "--data", tmp_path / "second", "--without-tombstones"
+    )
     assert (code, "LAMINA_PORT=8123" in said, "LAMINA_TOKEN (secret" in said) == (0, True, True)
     assert "very secret" not in said
     assert (tmp_path / "second" / "restored" / "issuers.yaml").read_text() == "issuers: []"
     manifest = json.loads((tmp_path / "second" / "restored" / "manifest.json").read_text())
     assert "very secret" not in str(manifest)
-    assert lamina("restore", made, "--key-file", key, "--data", tmp_path / "second")[0] == 5
+    again = ("restore", made, "--key-file", key, "--data", tmp_path / "second", "--without-tombstones")
+    assert lamina(*again)[0] == 5
 
 
 @pytest.mark.usefixtures("unhurried")
@@ -66,6 +69,8 @@ def test_commands_make_check_and_restore(data: Path, tmp_path: Path) -> None:
         (("restore", "--from-git", "y", "--verify"), 2),
         (("restore", "x", "--tenant", "acme"), 2),
         (("restore", "nowhere"), 4),
+        (("restore", "nowhere", "--tombstones", "x", "--without-tombstones"), 2),
+        (("restore", "--from-git", "y", "--without-tombstones"), 2),
         (("backup", "--to", "data/inside"), 2),
         (("backup", "--passphrase", "--key-file", "key"), 2),
         (("backup", "--key-file", "nowhere"), 2),

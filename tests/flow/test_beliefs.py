@@ -9,6 +9,8 @@ import pytest
 
 from lamina.kernel.events import Trust
 from lamina.kernel.records import Belief, Layer, Stance
+from lamina.language.temporal import find_times
+from lamina.pipeline.extract.extractor import RulesExtractor
 from told import BOB, DAY, START, Memory
 
 MakeMemory = Callable[..., Memory]
@@ -56,7 +58,9 @@ def test_an_ending_that_is_told_speaks_against_nothing(memory: Memory) -> None:
     assert (hundred.stance, hundred.valid_to, hundred.contradicts) == (Stance.SUPPORTED, START + 30 * DAY, ())
 
 
-def test_what_two_people_say_of_one_of_them_are_two_sides(memory: Memory) -> None:
+@pytest.mark.model
+def test_what_two_people_say_of_one_of_them_are_two_sides(make_memory: MakeMemory) -> None:
+    memory = make_memory(RulesExtractor(find_times))
     memory.tell("I live in Lisbon.", START)
     memory.tell("Ana lives in Oslo.", START + DAY, who=BOB)
     memory.derive()

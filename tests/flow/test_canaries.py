@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import gzip
+import json
 import os
 import random
 import re
@@ -21,17 +22,16 @@ import pytest
 
 from capsules import body, later
 from lamina import limits
-from lamina.continuity.capsule.subjects import Subject
-from lamina.continuity.owned import paths_about
-from lamina.forget.clearing import Cleared, clear_places
-from lamina.forget.stepping import erased_in_steps
-from lamina.kernel.ids import RandomIds
+from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
+from lamina.forget.runner import Eraser
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id, normalise_name
 from lamina.session.drain import Drain
 from lamina.store.owners import FILES, TABLES
-from lamina.store.ports.erasing import Erasure
+from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.ports.index import VectorRow
 from lamina.store.sqlite.connection import open_connection
 from rpc import message, posted
 from told import Memory
@@ -42,6 +42,7 @@ COUNT = int(os.environ.get("CANARIES", "1"))
 ALICE, BOB = {"X-Cortex-Actor": "user:alice"}, {"X-Cortex-Actor": "user:bob"}
 WHO = {"tenantId": "acme", "userId": "alice", "personaId": "p"}
 _NOTE = "memory/notes/of-mine.md"
+_PEERS = "peers/registry.json"
 _MARK = "qzxj"
 _SEEN = 7
 """So many letters behind the mark are looked at."""
@@ -124,36 +125,44 @@ class Aviary:
         self.world, self.folder = world, folder
         self.canaries = Canaries()
         self.memory = Memory(world.store, world.clock)
+        about = with_messages(documents_about(world.store.traces), world.store.messages)
+        self.eraser = Eraser(world.store, world.clock, "test", about=about)
         self.session = ""
 
     def sing(self) -> None:
         for number in range(COUNT):
-            self._cortex(number)
+            self.tell(number)
+            self.tell(number, Scope(f"{HOME}/project:tea"))
             self._relay(number)
             self._mem0_and_mcp(number)
-        self._synapse()
-        self.memory.derive()
-        Drain(self.world.store, self.world.clock).drain()
-        self.world.clock.at += SECOND_US
+        self.converse()
+        self.settle()
         word = next(iter(self.canaries.sung))
-        self._post(
+        self.post(
             "/v1/recall", {"scope": HOME, "query": f"what of {word}"}, {"Idempotency-Key": "asked-once"}
         )
 
-    def _post(self, path: str, sent: dict[str, Any], more: dict[str, str] | None = None) -> Any:
+    def settle(self) -> None:
+        """All is derived, folded and embedded."""
+        self.memory.derive()
+        self._embed()
+        Drain(self.world.store, self.world.clock).drain()
+        self.world.clock.at += SECOND_US
+
+    def post(self, path: str, sent: dict[str, Any], more: dict[str, str] | None = None) -> Any:
         self.world.clock.at += SECOND_US
         response = self.world.call("POST", path, headers=ALICE | (more or {}), body=sent)
         assert response.status_code < 300, (path, response.text)
         return response.json()
 
-    def _cortex(self, number: int) -> None:
+    def tell(self, number: int, scope: Scope = HOME) -> None:
         word = self.canaries
         said = (
             f"I work at {word.name('a name')}. My sister {word.name('a sister')} likes {word('an object')}."
         )
         content = {"kind": "message", "role": "user", "text": said, "mood": word("a field of content")}
         sent = {
-            "scope": HOME,
+            "scope": scope,
             "modality": "conversation",
             "content": content,
             "observed_actor": {
@@ -164,15 +173,9 @@ class Aviary:
             },
             "context": {"observed_at": "2026-05-13T11:00:00Z"},
         }
-        self._post("/v1/experience", sent | {"idempotency_key": f"k-{word('a key')}"})
-        below = {
-            **sent,
-            "scope": f"{HOME}/project:tea",
-            "content": {**content, "text": word("below")},
-        }
-        self._post("/v1/experience", below | {"idempotency_key": f"b-{number}"})
+        self.post("/v1/experience", sent | {"idempotency_key": f"k-{word('a key')}"})
 
-    def _synapse(self) -> None:
+    def converse(self) -> None:
         session = self.session = f"chat-{self.canaries('a session of turns')}"
         for turn in range(max(COUNT, limits.SESSION_WINDOW_TURNS + 2)):
             text = (
@@ -180,39 +183,116 @@ class Aviary:
             )
             at = f"2026-05-13T1{turn // 60 % 2}:{turn % 60:02}:00Z"
             sent = {**WHO, "role": "user", "text": text, "timestamp": at, "sessionId": session}
-            self._post("/ingest", sent)
+            self.post("/ingest", sent)
+
+    def _embed(self) -> None:
+        """Vectors of her events stand for what was said: a mark is in them, too."""
+        word = self.canaries("a vector").encode()
+        events = self.world.store.log.walk(TENANT, 0, 1_000_000)
+        self.world.store.index.embed(
+            [
+                VectorRow(
+                    tenant_id=TENANT,
+                    record_id=each.id,
+                    scope=each.scope,
+                    model="test",
+                    pooled=word * 16,
+                    tokens=word,
+                )
+                for each in events
+                if each.observed_actor.id == "user:alice" and not each.is_entry
+            ]
+        )
 
     def _relay(self, number: int) -> None:
         word = self.canaries
         for path in (f"memory/notes/{word('a path')}.md", _NOTE):
-            self._post("/v1/write", {"path": path, "content": f"# {word('a body')}\n"})
+            self.post("/v1/write", {"path": path, "content": f"# {word('a body')}\n"})
         log = f"memory/episodic/{word('a log')}.jsonl"
         for _ in range(2):
-            self._post("/v1/append", {"path": log, "record": {"said": word("a line")}})
+            self.post("/v1/append", {"path": log, "record": {"said": word("a line")}})
         about = {"subject_kind": "user", "subject_id": f"alice-{number}"}
         capsule = body(
             "user",
             f"alice-{number}",
             continuity={"stance_summary": f"Alice thinks of {word('a capsule')} first."},
         )
-        self._post("/v1/continuity/upsert", {**about, "capsule": capsule})
+        self.post("/v1/continuity/upsert", {**about, "capsule": capsule})
         changed = body(
             "user",
             f"alice-{number}",
             updated_at=later(1),
             continuity={"open_loops": [word("a second capsule")]},
         )
-        self._post(
+        self.post(
             "/v1/continuity/upsert", {**about, "capsule": changed, "commit_message": f"of {word('a commit')}"}
         )
-        self._post("/v1/continuity/archive", {**about, "reason": f"since {word('a reason')}"})
+        self._together(number)
+        self.post("/v1/continuity/archive", {**about, "reason": f"since {word('a reason')}"})
         item = {
             "kind": "reminder",
             "title": word("a title"),
             "note": word("a note"),
             "due_at": "2026-05-14T12:00:00Z",
         }
-        self._post("/v1/schedule/items", {**item, "metadata": {"of": word("metadata")}})
+        self.post("/v1/schedule/items", {**item, "metadata": {"of": word("metadata")}})
+        self._messages()
+
+    def _messages(self) -> None:
+        """What Alice sends, what Bob sends her, what each answers, and what a relay says that she sent."""
+        word = self.canaries
+        promised = {"requires_ack": True}
+        sent = {"thread_id": word("a thread"), "subject": word("a subject"), "body_md": word("a message")}
+        mine = {"sender": "user:alice", "recipient": "user:bob", "attachments": [word("an attachment")]}
+        key = {"idempotency_key": word("a message's key")}
+        made = self.post("/v1/messages/send", sent | mine | key | {"delivery": promised})
+        message_id = made["message"]["id"]
+        answer = {"message_id": message_id, "status": "rejected", "reason": word("an answer to Alice")}
+        self.post("/v1/messages/ack", answer | {"ack_id": word("an answer's id")}, BOB)
+        self.post("/v1/replay/messages", {"message_id": message_id, "reason": word("a reason to send anew")})
+        sent = {"thread_id": "t", "subject": "Hi", "body_md": word("a message to Alice")}
+        theirs = {"sender": "user:bob", "recipient": "user:alice", "delivery": promised}
+        made = self.post("/v1/messages/send", sent | theirs, BOB)
+        answer = {"message_id": made["message"]["id"], "status": "accepted", "reason": word("Alice's answer")}
+        self.post("/v1/messages/ack", answer)
+        claimed = {"sender": "user:alice", "target_recipient": "user:bob", "thread_id": "t", "subject": ""}
+        more = {"body_md": word("a forwarded message"), "envelope": {"by": word("a relay's envelope")}}
+        self.post("/v1/relay/forward", claimed | more, BOB)
+
+    def _together(self, number: int) -> None:
+        word, documents = self.canaries, self.world.store.documents
+        if documents.read(TENANT, _PEERS) is None:
+            known = {name: {"trust_level": "trusted"} for name in ("bo", "user:alice")}
+            change = Change(_PEERS, ChangeKind.PUT, json.dumps({"peers": known}).encode())
+            documents.write([Write(tenant_id=TENANT, author="user:op", message="peers", changes=[change])])
+        about = {"subject_kind": "user", "subject_id": f"alice-{number}"}
+        note = {"recipient_peer": "user:alice", "note": word("a handoff")}
+        made = self.post("/v1/coordination/handoff/create", about | note)["handoff"]
+        consume = f"/v1/coordination/handoff/{made['handoff_id']}/consume"
+        self.post(consume, {"status": "deferred", "reason": word("an answer to a handoff")})
+        shared = {"participant_peers": ["bo"], "title": word("a shared title"), "constraints": ["one"]}
+        made = self.post("/v1/coordination/shared/create", shared)["shared"]
+        claim = {
+            "source_kind": "shared",
+            "source_id": made["shared_id"],
+            "claim_summary": word("a claim"),
+            "epistemic_status": "frame_present",
+            "observed_version": 1,
+        }
+        dispute = {
+            "task_id": word("a task of a dispute"),
+            "title": "Which?",
+            "classification": "contradictory",
+            "trigger": "shared_vs_shared",
+            "claims": [claim | {"claimant_peer": each} for each in ("bo", "user:alice")],
+        }
+        self.post("/v1/coordination/reconciliation/open", dispute)
+        task = {"task_id": word("a task"), "title": "Cut", "owner_peer": "user:alice"}
+        self.post("/v1/tasks", task | {"description": word("a description")})
+        path = f"projects/{word('a patched file')}.md"
+        diff = f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{word('a patch')}\n"
+        patch = self.post("/v1/docs/patch/propose", {"target_path": path, "diff": diff})["patch"]
+        self.post("/v1/docs/patch/apply", {"patch_id": patch["patch_id"]})
 
     def _mem0_and_mcp(self, number: int) -> None:
         word = self.canaries
@@ -220,7 +300,7 @@ class Aviary:
             "user_id": "alice",
             "messages": [{"role": "user", "content": f"I live in {word.name('a place')}."}],
         }
-        self._post("/v3/memories/add/", {**told, "metadata": {"from": word("mem0 metadata")}})
+        self.post("/v3/memories/add/", {**told, "metadata": {"from": word("mem0 metadata")}})
         params = {"name": "remember", "arguments": {"text": f"The code is {word('a tool')}.", "scope": HOME}}
         sent, headers = message("2026-07-28", "tools/call", params)
         answer = posted(self.world, sent, **headers, **ALICE)
@@ -242,6 +322,9 @@ class Aviary:
             "file": ("GET", f"/v1/read?path={_NOTE}", None),
             "search": ("POST", "/v1/search", {"query": "memory notes"}),
             "reminders": ("GET", "/v1/schedule/items", None),
+            "inbox": ("GET", "/v1/messages/inbox?recipient=user:alice", None),
+            "thread": ("GET", "/v1/messages/thread?thread_id=t", None),
+            "pending": ("GET", "/v1/messages/pending?include_terminal=true", None),
             "mem0": ("POST", "/v3/memories/", {"filters": {"user_id": "alice"}}),
         }
         found = {}
@@ -269,26 +352,12 @@ class Aviary:
             assert self.world.call("POST", path, headers=BOB, body=given).status_code < 300
         return word
 
-    def erase(self) -> Cleared:
-        store = self.world.store
-        paths = [each.path for each in store.traces.paths(TENANT)]
-        about = [p for n in range(COUNT) for p in paths_about(Subject("user", f"alice-{n}"), paths)]
-        owned = store.traces.owned(TENANT, ["user:alice"], about)
-        assert not owned.shared_paths
-        events = list(store.log.walk(TENANT, 0, 1_000_000))
-        scopes = sorted({each.scope for each in events if any(one.contains(each.scope) for one in THEIRS)})
-        mine = {each.id for each in events if each.scope in scopes} | set(owned.event_ids)
-        erasure = Erasure(
-            tenant_id=TENANT,
-            erasure_id=RandomIds().stamped("erasure", self.world.clock.at),
-            by_actor="user:alice",
-            cascade="gdpr",
-            delete=mine,
-            scopes=scopes,
-        )
-        for _ in erased_in_steps(store, erasure):
-            pass
-        return clear_places(store, TENANT, scopes=THEIRS, event_ids=mine, actors=["user:alice"], owned=owned)
+    def erase(self) -> None:
+        """Everything of Alice, as she would ask for it."""
+        for scope in THEIRS:
+            began = self.post("/v1/erasures", {"scope": scope, "audit_note": "case 1"})
+            assert self.eraser.step()
+            assert self.world.store.erasures.get(TENANT, began["erasure_id"]).status == "completed"
 
 
 @pytest.fixture(name="aviary")
@@ -316,15 +385,23 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
             "outbox",
             "idempotency",
         ),
-        *("pack", "document", "document_version", "document_commit", "document_event", "schedule_item"),
+        *(
+            "vector_row",
+            "pack",
+            "document",
+            "document_version",
+            "document_commit",
+            "document_event",
+            "schedule_item",
+        ),
+        *("message", "message_ack"),
     }, "each place is to be cleared of something"
     named = {
         name: place for name, place in canaries.sung.items() if place in ("a name", "a sister", "a place")
     }
     guesses = [entity_id(TENANT, normalise_name(name.capitalize())) for name in named]
     derived = _guessable(aviary.folder)
-    cleared = aviary.erase()
-    assert cleared.scrubbed.log_emptied
+    aviary.erase()
     assert not any(aviary.served().values())
     left = {name: found for name, data in _bytes_of(aviary.folder) if (found := canaries.in_bytes(data))}
     assert left == {}
@@ -340,6 +417,31 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
     assert stays.json()["content"] == word
     asked = {"scope": BOBS, "query": "what do I like"}
     assert word in aviary.world.call("POST", "/v1/recall", headers=BOB, body=asked).text
+
+
+def test_forgetting_the_words_of_a_scope_leaves_none_of_them(aviary: Aviary) -> None:
+    """``POST /v1/forget`` redacts; the pages are cleared behind the call."""
+    for number in range(COUNT):
+        aviary.tell(number)
+    aviary.converse()
+    aviary.settle()
+    before = _tables_with(aviary.folder, aviary.canaries)
+    assert before >= {
+        "event",
+        "record",
+        "text_row",
+        "text_index_data",
+        "entity",
+        "session",
+        "outbox",
+        "idempotency",
+    }
+    asked = {"scope": HOME, "layers": [], "cascade": "redact_events", "confirm_all": True}
+    assert aviary.post("/v1/forget", asked)["deleted"]["events"] > COUNT
+    assert _tables_with(aviary.folder, aviary.canaries) <= {"text_index_data", "text_index_idx"}
+    assert aviary.eraser.step()
+    assert not aviary.eraser.step()
+    assert {name for name, data in _bytes_of(aviary.folder) if aviary.canaries.in_bytes(data)} == set()
 
 
 def _guessable(folder: Path) -> list[str]:

@@ -52,7 +52,7 @@ FIELDS = (
 )
 PLACES = re.compile(
     r"memory/(continuity/(fallback/)?thread-launch|coordination/(handoffs/handoff|shared/shared|reconciliations/recon)_[0-9a-f]{32})\.json"
-    r"|peers/registry\.json"
+    r"|peers/registry\.json|tasks/(open|done)/[^/]+\.json|patches/(proposals|applied)/[^/]+\.json|projects/a\.md"
 )
 LEAKS = re.compile(r"Traceback|File \"|\.py\b|site-packages|apsw|sqlite|\"INTERNAL\"", re.IGNORECASE)
 """Over MCP a fault of ours has status 200, and our code."""
@@ -74,6 +74,13 @@ class Target(Neighbours):
         ]
         made = [self._made(path, sent) for path, sent in self._beginnings()]
         self.ids = [next(value for name, value in each.items() if name.endswith("_id")) for each in made]
+        self.said(
+            "POST",
+            "/v1/write",
+            {"path": "projects/a.md", "content": "one\ntwo\n"},
+            by="agent:bo",
+            tenant=self.tokens[0],
+        )
         self.rows = self._rows(*self.ids)
 
     def _made(self, path: str, sent: Any) -> Any:
@@ -128,6 +135,15 @@ class Target(Neighbours):
                     said | {"source_kind": "shared", "source_id": shared_id, "observed_version": 1},
                 ],
             }),
+            ("POST", "/v1/tasks", "", {
+                "task_id": "t-1", "title": "T", "owner_peer": "bo", "description": "d", "status": "open", "collaborators": ["cy"],
+                "thread_id": "th", "blocked_by": ["t-0"], "due_at": "2027-01-01", "metadata": {"a": 1}}),
+            ("PATCH", "/v1/tasks/{task_id}", "t-1", {"status": "done", "title": "T", "collaborators": ["cy"], "metadata": {"a": 2}}),
+            ("GET", "/v1/tasks/query", "", {"status": "open", "owner_peer": "bo", "collaborator": "cy", "thread_id": "th", "limit": 5}),
+            *(("POST", f"/v1/{kind}/patch/propose", "", {
+                "target_path": "projects/a.md", "base_ref": "HEAD", "format": "unified_diff", "reason": "r", "thread_id": "th",
+                "diff": "--- a/projects/a.md\n+++ b/projects/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n"}) for kind in ("docs", "code")),
+            ("POST", "/v1/docs/patch/apply", "", {"patch_id": "p-1", "commit_message": "m"}),
             ("GET", f"{root}/reconciliation/{{reconciliation_id}}", recon_id, {}),
             ("GET", f"{root}/reconciliations/query", "", page | {"owner_peer": "bo", "status": "open", "thread_id": "th"}),
             ("POST", f"{root}/reconciliation/{{reconciliation_id}}/resolve", recon_id, {
@@ -195,8 +211,8 @@ def call(target: Target, number: int) -> httpx.Request:
     safe = "/" if chance.random() < 0.3 else ""
     filled = re.sub(r"{\w+}", lambda _: quote(artifact_id, safe=safe, errors="surrogatepass"), path)
     url = f"http://localhost{filled}"
-    if verb == "POST":
-        return httpx.Request("POST", url, content=written(given, chance), headers=headers)
+    if verb != "GET":
+        return httpx.Request(verb, url, content=written(given, chance), headers=headers)
     query = "&".join(
         f"{quote(name)}={quote(str(value), errors='surrogatepass')}" for name, value in given.items()
     )

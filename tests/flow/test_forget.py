@@ -11,6 +11,7 @@ from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
+from lamina.session.drain import Drain
 
 ALICE = "org:acme/user:alice"
 OTHER = "org:acme/user:bob"
@@ -143,3 +144,40 @@ def test_who_may_not_forget_is_told_so(told: Told) -> None:
     )
     assert elsewhere.json()["deleted"]["facts"] == 0
     assert len(told.facts()) == 3
+
+
+def test_what_rested_on_redacted_words_and_went_with_them_is_named_there(told: Told) -> None:
+    (fact,) = (key for key, value in told.facts().items() if value == "Leipzig")
+    told.forget(selector={"predicate": "lives_in"}, cascade="redact_events")
+    event = told.status(f"/v1/events/{told.leipzig}")[1]
+    assert f"redacted:{fact}" in event["derives"]
+    assert all(each.startswith("redacted:") for each in event["derives"])
+    assert not any("belief" in each for each in event["derives"]), "their ids are hashes of what they say"
+
+
+def test_the_words_leave_conversations_too(world: Any) -> None:
+    """What ``redact_events`` takes is in no window, summary or kept answer either."""
+    who = {"tenantId": "acme", "userId": "alice", "personaId": "p", "sessionId": "s"}
+    for number in range(14):
+        at = f"2026-05-13T11:{number:02}:00Z"
+        world.call(
+            "POST", "/ingest", body={**who, "role": "user", "text": f"frobnitz {number}", "timestamp": at}
+        )
+    Drain(world.store, world.clock).drain()
+    asked = {**who, "now": "2026-05-13T12:10:00Z"}
+    assert "frobnitz" in world.call("POST", "/brief", body=asked).text
+    body = {"scope": ALICE, "cascade": "redact_events", "confirm_all": True}
+    assert world.call("POST", "/v1/forget", body=body).json()["deleted"]["events"] == 14
+    assert "frobnitz" not in world.call("POST", "/brief", body=asked).text
+    assert "frobnitz" not in str(list(world.store.snapshot()))
+
+
+def test_without_a_cascade_the_tenants_policy_says_which(make_world: Any) -> None:
+    told = Told(make_world())
+    chosen = {"selector": {"predicate": "lives_in"}}
+    assert told.forget(**chosen)["deleted"]["events"] == 0
+    put = {"defaults": {"forget.cascade.default": "redact_events"}}
+    assert told.world.call("PUT", "/v1/policy/tenant/acme", body=put).status_code == 200
+    named = {"selector": {"memory_ids": [told.leipzig]}}
+    assert told.forget(**named)["deleted"]["events"] == 1
+    assert told.forget(422, **named, cascade="derived_only")["error_code"] == "INVALID_FILTER"

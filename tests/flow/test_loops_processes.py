@@ -15,8 +15,9 @@ from lamina.kernel.time import Axes
 from lamina.session.names import scope_of
 from lamina.store.ports.records import RecordQuery
 from lamina.store.sqlite import SqliteStore
-from modelled import ModelServer, Told, found
+from modelled import ModelServer, Told
 from processes import answers, free_port, kill, run, start, wait_until
+from readers import reading
 
 USERS = [f"u{n}" for n in range(4)]
 TURNS = 6
@@ -58,10 +59,11 @@ def brief(port: int, user: str) -> list[str]:
 
 
 def answer(told: Told) -> str:
-    if "summary" in told:
+    if "turn" not in told:
         return told["summary"]
     thing = told["turn"].split()[1]
-    return found({"type": "friction", "text": f"The {thing} hanging", "quote": f"The {thing} is hanging"})
+    left = {"type": "friction", "text": f"The {thing} hanging", "quote": f"The {thing} is hanging"}
+    return reading(new=[left])
 
 
 @pytest.fixture
@@ -116,6 +118,7 @@ def test_what_a_model_found_late_is_found_once_though_a_worker_dies(
         wait_until(lambda: len({turn["turn"] for turn in model.asked}) == TURNS)
         store = SqliteStore(tmp_path, durable=False)
         wait_until(lambda: store.inquiries.counts()["applied"] == TURNS * len(USERS))
+        wait_until(lambda: not any(store.jobs.backlog().values()))
         store.close()
         kill(processes[-1])
 
@@ -123,9 +126,8 @@ def test_what_a_model_found_late_is_found_once_though_a_worker_dies(
         before = {user: loops(tmp_path, user) for user in USERS}
         for user in USERS:
             assert sorted(str(loop.object.value) for loop in before[user]) == held
-            assert {(loop.version, loop.extractor) for loop in before[user]} == {
-                (1, "lamina-loops-model/4 small")
-            }
+            assert {loop.version for loop in before[user]} == {1}
+            assert all(loop.extractor.startswith("lamina-model/1 small ") for loop in before[user])
         requests = len(model.requests)
         processes.append(run("replay", "--data", str(tmp_path), LAMINA_EMBED="lazy", **told))
         assert processes[-1].wait(300) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +73,17 @@ def test_most_facts_are_held_and_none_that_the_text_contradicts(chats: dict[str,
     assert len(known) >= 10, known
     wrong = [text for held in texts.values() for text in held if re.search(CONTRADICTED, text)]
     assert [text for text in wrong if " not " not in text] == []
+
+
+def test_a_backlog_is_understood_as_turns_that_are_read_one_by_one(
+    chats: dict[str, ReadChat], tmp_path: Path
+) -> None:
+    late = ReadChat(tmp_path, chats["ravi"].model, scope=chats["ravi"].scope)
+    for line in conversation("ravi"):
+        late.say(line.text, role=line.role, session=line.session, at=line.at)
+    late.ask()
+    assert set(late.open()) == set(chats["ravi"].open())
+    late.close()
 
 
 def test_no_fact_is_made_that_its_turn_does_not_say(chats: dict[str, ReadChat]) -> None:

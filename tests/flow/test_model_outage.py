@@ -19,6 +19,7 @@ from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
+from lamina.session.retelling import retell
 from lamina.store.ports.sessions import Place, Sitting
 from lamina.store.sqlite import SqliteStore
 from lamina.types.sessions import BriefAsked, Ingest
@@ -44,6 +45,13 @@ def text_of_turn(number: int) -> str:
 
 def worded(told: Told) -> str:
     return fold_turn(told["summary"], Said(told["speaker"], told["turn"]))
+
+
+def in_other_words(told: Told) -> str:
+    """As rules would not; of the ninth turn something that nobody said, so that the rules' words stand."""
+    if told["turn"].endswith("9"):
+        return "Ophelia sailed to Valparaiso with Hector."
+    return f"{told['summary']} It was said: {told['turn']}".strip()
 
 
 class Talk:
@@ -149,4 +157,47 @@ def test_a_model_that_is_gone_is_asked_by_one_question_at_a_time(tmp_path: Path,
         0,
         "MODEL_UNAVAILABLE: the language model gave no answer: ConnectError",
     )
+    talk.close()
+
+
+def test_a_replay_tells_summaries_anew_by_what_the_model_is_recorded_to_have_said(
+    tmp_path: Path, model: ModelServer
+) -> None:
+    talk = Talk(tmp_path, model)
+    model.answers = in_other_words
+    for number in range(16):
+        talk.say(number)
+        talk.behind()
+    ended = talk.store.sessions.close(talk.sitting().place, talk.clock.at)
+    assert ended is not None
+    talk.behind()
+    held, asked = talk.sitting(), len(model.requests)
+    assert "It was said: I need to renew my passport" in held.summary
+    assert (held.folded, held.bridge) == (16, f"Last session:\n{held.summary}")
+    (spent,) = talk.store.model_outputs.spent(None, talk.clock.at // (24 * 3600 * SECOND_US))
+    assert (spent.task, spent.asked) == ("fold/1", asked)
+    assert talk.store.sessions.retell(held, "User: Something else.", "Last session:\nUser: Something else.")
+    assert retell(talk.store) == 1
+    told = talk.sitting()
+    assert (told.summary, told.bridge, len(model.requests)) == (held.summary, held.bridge, asked)
+    talk.store.model_outputs.forget("lamina", talk.store.sessions.folded(told.place, told.number))
+    assert retell(talk.store) == 0, "words of a model that nobody recorded are kept"
+    assert talk.sitting().summary == held.summary
+    talk.close()
+
+
+def test_a_turn_that_is_cancelled_has_those_before_it_told_without_asking_again(
+    tmp_path: Path, model: ModelServer
+) -> None:
+    talk = Talk(tmp_path, model)
+    model.answers = in_other_words
+    for number in range(20):
+        talk.say(number)
+        talk.behind()
+    asked = len(model.requests)
+    sixth = talk.store.sessions.folded(talk.sitting().place, 1)[6]
+    talk.store.log.cancel("lamina", sixth)
+    talk.behind()
+    assert talk.sitting().folded == 8
+    assert len(model.requests) - asked == 1
     talk.close()

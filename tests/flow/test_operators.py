@@ -176,3 +176,25 @@ def test_schedules_are_files_that_a_shell_reads(world: Any) -> None:
     assert (
         world.call("GET", "/v1/ops/schedule/export?format=at").json()["error_code"] == "INVALID_JOB_SCHEDULE"
     )
+
+
+def test_deliveries_are_counted_by_state_and_recipient_and_a_backlog_is_an_alarm(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "BACKLOG_ALARM", 2)
+    for number, timeout in enumerate((60, 3600, 3600)):
+        message = {
+            "thread_id": "t", "sender": "dev", "recipient": "bo", "subject": "hello", "body_md": str(number),
+            "delivery": {"requires_ack": True, "ack_timeout_seconds": timeout},
+        }  # fmt: skip
+        sender = world.get("/v1/auth/whoami")["actor"]
+        sent = world.call("POST", "/v1/messages/send", body=message | {"sender": sender})
+        assert sent.status_code == 200, sent.text
+    world.clock.at += 120 * SECOND_US
+    said = world.get("/v1/metrics")
+    assert said["delivery"]["summary"] == {"dead_letter": 1, "pending_ack": 2}
+    assert said["delivery"]["by_recipient"] == {
+        "bo": {"total": 3, "pending": 2, "acked": 0, "dead_letter": 1}
+    }
+    assert (said["delivery"]["backlog_depth"], said["delivery"]["ack_success_ratio"]) == (2, 0.0)
+    assert [alarm["type"] for alarm in said["alarms"]] == ["delivery_backlog_growth"]

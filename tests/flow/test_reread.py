@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lamina.cli.reread import Estimate, Rereader, price_of, since_of
+from lamina.errors import Invalid
 from modelled import ModelServer
 from readers import ReadChat, reading, says
 
@@ -40,6 +41,8 @@ def test_turns_are_read_again_by_another_model_after_telling_what_it_costs(
     chat.ask_with(model, "large")
     reader = Rereader(chat.store, chat.worker, chat.inquirer)
     assert reader.turns(since_of("2999-01-01")) == []
+    with pytest.raises(Invalid, match="'yesterday'"):
+        since_of("yesterday")
     turns = reader.turns(since_of("2026-01-01"))
     estimate = reader.estimate(turns)
     assert (estimate.turns, estimate.tokens_in > 500) == (1, True)

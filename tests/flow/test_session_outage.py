@@ -24,6 +24,7 @@ from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.models.ports import Generator
 from lamina.session.brief import Briefing
 from lamina.session.drain import Drain
+from lamina.session.folders import Folded
 from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
@@ -39,15 +40,17 @@ TURNS = int(os.environ.get("OUTAGE_TURNS", "400")) // SESSIONS
 class Folding:
     """A model that can be down, and knows what it folded."""
 
+    name = "small"
+
     def __init__(self) -> None:
         self.down = True
         self.folded: list[str] = []
 
-    def fold(self, summary: str, turn: Said) -> str:
+    def fold(self, summary: str, turn: Said) -> Folded:
         if self.down:
             raise Unavailable("MODEL_UNAVAILABLE", "down")
         self.folded.append(turn.text)
-        return fold_turn(summary, turn)
+        return Folded(fold_turn(summary, turn))
 
 
 class Graph:

@@ -21,6 +21,7 @@ from lamina.models.generator import OpenAiGenerator
 from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures
 from lamina.session.drain import Drain
+from lamina.session.folders import Folded
 from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import turn_capture
 from lamina.session.inquirer import Inquirer
@@ -107,14 +108,16 @@ def test_half_an_emoji_from_a_model_stops_nobody(world: World) -> None:
 class Folding:
     """Folds by rules, and adds to the summary what a text is answered with; raises where that is an error."""
 
+    name = "small"
+
     def __init__(self, odd: dict[str, str | Exception]) -> None:
         self.odd = odd
 
-    def fold(self, summary: str, turn: Said) -> str:
+    def fold(self, summary: str, turn: Said) -> Folded:
         said = self.odd.get(turn.text, "")
         if isinstance(said, Exception):
             raise said
-        return fold_turn(summary, turn) + said
+        return Folded(fold_turn(summary, turn) + said)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from given import ALICE, TENANT
 from lamina.kernel.time import SECOND_US
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.readings.forgetting import forget_answers
+from lamina.pipeline.readings.question import TASK
 from lamina.pipeline.readings.standing import READ_BY
 from lamina.pipeline.upgrading import Upgrader
 from lamina.session.identity import identity_of
-from modelled import ModelServer, Told
+from modelled import ModelServer, Told, found
 from readers import ReadChat, reading, says
 
 DAY = 24 * 3600 * SECOND_US
@@ -75,6 +76,22 @@ def test_what_rules_ended_by_mistake_is_open_again(chat: ReadChat, model: ModelS
     model.answers = says(need=reading(new=[{"text": "Pay the rent", "quote": "I need to pay the rent"}]))
     chat.ask()
     assert chat.open() == ["Pay the rent"]
+    assert list(chat.store.snapshot()) == chat.replayed()
+
+
+def test_what_later_turns_ended_is_worded_by_the_answer_and_stays_ended(
+    chat: ReadChat, model: ModelServer
+) -> None:
+    chat.say("Anselm has not looked at the lease yet.", role="assistant")
+    chat.say("I'll ring him on Monday.")
+    chat.say("I rang him.")
+    assert (chat.open(), len(chat.loops())) == ([], 1)
+    new = [{"text": "Ring Anselm about the lease", "quote": "I'll ring him on Monday"}]
+    rang = {"about": "ring Anselm about the lease", "quote": "I rang him"}
+    model.answers = says(Monday=reading(new=new), rang=reading(completed=[rang]))
+    chat.ask()
+    (loop,) = chat.loops()
+    assert (str(loop.object.value), loop.status) == ("Ring Anselm about the lease", "completed")
     assert list(chat.store.snapshot()) == chat.replayed()
 
 
@@ -290,3 +307,24 @@ def test_a_forgotten_answer_brings_the_rules_reading_back(chat: ReadChat, model:
     assert not [
         each for each in chat.store.records.dependants_of(TENANT, [turn])[turn] if each.relation == READ_BY
     ]
+
+
+def test_a_folder_with_answers_of_the_release_before_is_upgraded_and_read_on(
+    chat: ReadChat, model: ModelServer
+) -> None:
+    chat.worker = chat.working(asks="loops/1")
+    model.answers = lambda told: found({"text": "Call mum", "quote": "mum wants a call"})
+    chat.hear("As ever, mum wants a call of mine. I live in Rome.")
+    assert (chat.open(), chat.states()) == (["Call mum"], {"applied": 1})
+    earlier = {part: version for part, version in DERIVED_BY.items() if part != "turns by a model"}
+    chat.store.rederivation.note_all(earlier)
+    upgrader = Upgrader(chat.store, DERIVED_BY, lambda aside: chat.working(store=aside), chat.clock)
+    upgrader.begin()
+    assert chat.store.rederivation.state().scopes == 1
+    upgrader.drain()
+    assert (chat.open(), chat.texts()) == (["Call mum"], {"Alice lives in Rome"})
+    chat.worker = chat.working(asks=TASK)
+    model.answers = says(Porto=reading(PORTO))
+    chat.hear("Porto has been home for a year, by the way.")
+    assert (chat.open(), chat.texts()) == (["Call mum"], {"Alice lives in Porto"})
+    assert list(chat.store.snapshot()) == chat.replayed()

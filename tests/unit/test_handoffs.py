@@ -233,7 +233,10 @@ def test_of_two_who_consume_at_once_the_first_stands(agents: Agents, monkeypatch
 def test_a_query_finds_none_that_was_erased(agents: Agents) -> None:
     """No commit tells of an erasure, and queries follow commits."""
     erased, kept = agents.handoff()["handoff"]["handoff_id"], agents.handoff()["handoff"]["handoff_id"]
-    assert {each["handoff_id"] for each in query(agents, "bo", sender_peer="bo")["handoffs"]} == {erased, kept}
+    assert {each["handoff_id"] for each in query(agents, "bo", sender_peer="bo")["handoffs"]} == {
+        erased,
+        kept,
+    }
     path = next(
         each.path
         for each in agents.store.documents.below(TENANT, "memory/coordination")

@@ -210,5 +210,14 @@ def test_a_query_follows_what_was_removed_and_what_many_commits_brought(agents: 
     assert found() == [third]
 
 
+def test_what_was_erased_is_found_no_more(agents: Agents) -> None:
+    first, second = (agents.shared("bo", "cy") for _ in range(2))
+    query = {"participant_peer": "cy"}
+    assert agents.call("cy", "coordination_shared_query", **query)["total_matches"] == 2
+    agents.store.traces.erase_documents(TENANT, [first["path"]])
+    found = agents.call("cy", "coordination_shared_query", **query)
+    assert (found["total_matches"], found["shared_artifacts"]) == (1, [second["shared"]])
+
+
 def _write(agents: Agents, change: Change) -> None:
     agents.store.documents.write([Write(tenant_id=TENANT, author="x", message="m", changes=[change])])

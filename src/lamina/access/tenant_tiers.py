@@ -76,6 +76,7 @@ class TenantTiers:
             plain.drift_threshold if drift is None else int(drift),
             FULL_REDACTION_FACTOR if factor is None else float(factor),
             plain.floor if floor is None else float(floor),
+            "redact_events" if self.default("forget.cascade.default") == "redact_events" else plain.cascade,
         )
 
 

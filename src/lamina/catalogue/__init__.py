@@ -16,6 +16,7 @@ from lamina.catalogue import (
     coordination,
     core,
     erasures,
+    messages,
     operators,
     peers,
     receipts,
@@ -36,6 +37,7 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **relay.CODES,
     **peers.CODES,
     **coordination.CODES,
+    **messages.CODES,
     **operators.CODES,
     **session.CODES,
 }

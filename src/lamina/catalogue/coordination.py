@@ -56,6 +56,48 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The dispute was ended before, with another outcome or summary: `details.outcome` is the one that stands.",
         hint="read the reconciliation; a new dispute is opened by itself",
     ),
+    "TASK_EXISTS": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "There is a task of this id, done or not: `details.path` is its file.",
+        hint="choose another task_id, or change the task that there is",
+    ),
+    "TASK_NOT_FOUND": ErrorCode(
+        "NotFound", COORDINATION, "No task has this id.", hint="`GET /v1/tasks/query` lists them"
+    ),
+    "TASK_DONE": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "A task that is done stays done.",
+        hint="create another task that goes on with it",
+    ),
+    "PATCH_EXISTS": ErrorCode(
+        "Conflict", COORDINATION, "There is a patch of this id.", hint="leave patch_id out, or choose another"
+    ),
+    "PATCH_NOT_FOUND": ErrorCode(
+        "NotFound",
+        COORDINATION,
+        "No patch of this id was proposed.",
+        hint="send the patch_id that proposing it answered",
+    ),
+    "PATCH_NOT_PROPOSED": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "The patch was applied before, or is otherwise at an end: `details.status`. Nothing was changed.",
+        hint="propose another patch",
+    ),
+    "PATCH_BASE_CHANGED": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "The file is not what it was at the commit that the patch was made for. Nothing was changed.",
+        hint="read the file, and propose a patch of what stands now",
+    ),
+    "PATCH_MISSES": ErrorCode(
+        "Conflict",
+        COORDINATION,
+        "A hunk of the patch does not stand in the file where it says; the message names it. Nothing was changed.",
+        hint="make the diff of the file as it stands, with its exact lines",
+    ),
     "STORED_ARTIFACT_INVALID": ErrorCode(
         "Malformed",
         COORDINATION,

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lamina.catalogue.entries import STATE, ErrorCode
+from lamina.catalogue.entries import CLIENTS, SERVER, STATE, ErrorCode
 
 __all__ = ["CODES"]
 
 CODES: Final[Mapping[str, ErrorCode]] = {
+    "CANNOT_WRITE_TOMBSTONES": ErrorCode(
+        "Unavailable",
+        SERVER,
+        "The list of what was erased, which restores of older backups need, cannot be written. Nothing was erased; an erasure that had "
+        "begun hides its memory and goes on once it can.",
+        hint="make its folder writable, or name a file elsewhere with LAMINA_TOMBSTONES",
+    ),
     "ERASURE_DRIFTED": ErrorCode(
         "Conflict",
         STATE,
@@ -23,10 +30,22 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The memory is being erased by `details.erasure_id`, and takes nothing new until that is over. Nothing was stored.",
         hint="GET /v1/erasures/{erasure_id} says how far it is; send it again once it is completed",
     ),
+    "INVALID_TOMBSTONES": ErrorCode(
+        "Invalid",
+        CLIENTS,
+        "The list of what was erased has a line that this release did not write. Nothing was restored.",
+        hint="take a copy of the list that is whole, or the release that wrote it",
+    ),
     "PREVIEW_EXPIRED": ErrorCode(
         "Gone",
         STATE,
         "A preview of an erasure, and its manifest, hold for a day.",
         hint="make a new one with POST /v1/erasures/preview",
+    ),
+    "TOMBSTONES_NOT_FOUND": ErrorCode(
+        "NotFound",
+        CLIENTS,
+        "A backup is restored together with the list of what was erased since it was made, and there is no such list. Nothing was restored.",
+        hint="name it with --tombstones, or say --without-tombstones where nothing was erased since the backup",
     ),
 }

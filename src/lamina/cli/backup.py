@@ -50,11 +50,13 @@ def backup(
     data: Data = None,
 ) -> None:
     """Put everything in the data folder into one file. A server may run and be written to meanwhile."""
-    from lamina.cli.backup_settings import run_backup
+    from lamina.cli.backup_settings import begin_list, run_backup
 
     if passphrase and key_file is not None:
         raise typer.BadParameter("--passphrase and --key-file exclude each other")
     settings = _settings(data, key_file, to)
+    if to is None:  # elsewhere an empty list would say that nothing was erased
+        begin_list(settings)
     made = run_backup(settings, keep=keep, asks=passphrase)
     typer.echo(made.path)
     typer.echo(f"{_contents(made.manifest)}, {made.bytes / 1e6:,.1f} MB", err=True)
@@ -71,6 +73,16 @@ def restore(
         bool, typer.Option("--verify", help="Check every byte of the backup, and restore nothing.")
     ] = False,
     key_file: _KeyFile = None,
+    tombstones: Annotated[
+        Path | None,
+        typer.Option(
+            help="The list of what was erased since; LAMINA_TOMBSTONES, or the one beside the backup otherwise."
+        ),
+    ] = None,
+    without_tombstones: Annotated[
+        bool,
+        typer.Option("--without-tombstones", help="Restore what was erased since the backup, too."),
+    ] = False,
     data: Data = None,
     tenant: Annotated[
         str | None, typer.Option(help="Whose documents a clone has; LAMINA_TENANT's otherwise.")
@@ -80,23 +92,32 @@ def restore(
     if (backup is None) == (clone is None):
         raise typer.BadParameter("name a backup, or a clone with --from-git")
     if clone is not None:
-        if verify or key_file is not None:
-            raise typer.BadParameter("--verify and --key-file are for backups, not for clones")
+        if verify or key_file is not None or tombstones is not None or without_tombstones:
+            raise typer.BadParameter("--verify, --key-file and --tombstones are for backups, not for clones")
         _restore_documents(chosen_settings(data=data), clone, tenant)
         return
     if tenant is not None:
         raise typer.BadParameter("--tenant is for clones: a backup is restored whole")
+    if tombstones is not None and without_tombstones:
+        raise typer.BadParameter("--tombstones and --without-tombstones exclude each other")
     assert backup is not None, "one of them was given"
-    _restore_backup(_settings(data, key_file), backup, verify=verify)
-
-
-def _restore_backup(settings: Settings, backup: Path, *, verify: bool) -> None:
-    from lamina.cli.backup_settings import run_restore_backup, run_verify
-
+    settings = _settings(data, key_file)
     if verify:
-        typer.echo(f"whole: {_contents(run_verify(settings, backup))}")
-        return
-    restored = run_restore_backup(settings, backup)
+        _verify_backup(settings, backup)
+    else:
+        _restore_backup(settings, backup, tombstones, without=without_tombstones)
+
+
+def _verify_backup(settings: Settings, backup: Path) -> None:
+    from lamina.cli.backup_settings import run_verify
+
+    typer.echo(f"whole: {_contents(run_verify(settings, backup))}")
+
+
+def _restore_backup(settings: Settings, backup: Path, tombstones: Path | None, *, without: bool) -> None:
+    from lamina.cli.backup_settings import run_restore_backup
+
+    restored = run_restore_backup(settings, backup, tombstones, without=without)
     manifest = restored.manifest
     typer.echo(f"restored into {settings.data}: {_contents(manifest)}")
     if not restored.same_hashes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,16 +13,30 @@ import typer
 
 from lamina.access.security.sealing import KeySeal, lost_keys
 from lamina.cli.local_socket import lock_of
+from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
 from lamina.errors import Invalid
-from lamina.kernel.time import SystemClock
-from lamina.settings import Settings
+from lamina.forget.reapplying import apply_again
+from lamina.kernel.time import Instant, SystemClock
+from lamina.settings import TOMBSTONES, Settings
 from lamina.store.backups.folder import BackupFolder
 from lamina.store.backups.manifest import ISSUERS, PRESET, BackupManifest
 from lamina.store.backups.sealing import KeyFile, Passphrase, Secret
+from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.opening import Backup, BackupRequest, RestoredFolder, back_up, open_store, restore, verify
 from lamina.store.ports.signing_keys import SealedKey
+from lamina.store.ports.store import Store
+from lamina.store.ports.tombstones import ListedErasure
 
-__all__ = ["backup_request", "folder_of", "run_backup", "run_lost_keys", "run_restore_backup", "run_verify"]
+__all__ = [
+    "backup_request",
+    "begin_list",
+    "folder_of",
+    "run_backup",
+    "run_lost_keys",
+    "run_restore_backup",
+    "run_verify",
+]
 
 _NICENESS = 5  # calls come before their backup on a busy machine
 
@@ -39,18 +54,34 @@ def run_backup(settings: Settings, *, keep: int | None, asks: bool) -> Backup:
     return made
 
 
+def begin_list(settings: Settings) -> None:
+    """Make the list of what was erased where backups are made: one that is there and empty says that nothing was."""
+    TombstoneFile(settings.tombstone_list).begin()
+
+
 def run_verify(settings: Settings, path: Path) -> BackupManifest:
     """Check a backup and write nothing."""
     return verify(path, lambda kind: _secret_to_read(settings, kind))
 
 
-def run_restore_backup(settings: Settings, path: Path) -> RestoredFolder:
-    """Restore a backup into the data folder."""
+def run_restore_backup(
+    settings: Settings, path: Path, tombstones: Path | None, *, without: bool
+) -> RestoredFolder:
+    """Restore a backup into the data folder, and erase from it what the list ``tombstones`` says was erased since; the list that the
+    settings name where none is given, or the one beside the backup. Raises ``NotFound`` (TOMBSTONES_NOT_FOUND) where there is none,
+    but ``without``."""
+    listed = [] if without else list(TombstoneFile(_list_for(settings, path, tombstones)).read())
     log = logging.getLogger("lamina.store")
     level = log.level
     log.setLevel(logging.ERROR)  # that repositories are made anew is what a restore does, and no warning
     try:
-        return restore(settings.data, path, lambda kind: _secret_to_read(settings, kind), lock_of=lock_of)
+        return restore(
+            settings.data,
+            path,
+            lambda kind: _secret_to_read(settings, kind),
+            lock_of=lock_of,
+            before_served=lambda store, made_at: _erase_again(store, listed, made_at),
+        )
     finally:
         log.setLevel(level)
 
@@ -62,6 +93,18 @@ def run_lost_keys(settings: Settings) -> list[SealedKey]:
         return lost_keys(KeySeal(settings.relay_keys, os.urandom), store.signing_keys.with_secrets())
     finally:
         store.close()
+
+
+def _list_for(settings: Settings, backup: Path, named: Path | None) -> Path:
+    if named is not None or settings.tombstones is not None:
+        return named or settings.tombstone_list
+    beside = backup.parent / TOMBSTONES
+    return beside if beside.exists() else settings.tombstone_list
+
+
+def _erase_again(store: Store, listed: Sequence[ListedErasure], made_at: Instant) -> None:
+    about = with_messages(documents_about(store.traces), store.messages)
+    apply_again(store, listed, SystemClock(), as_of=made_at, about=about)
 
 
 def folder_of(settings: Settings) -> BackupFolder:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from lamina import limits
-from lamina.cli.backup_settings import backup_request, folder_of
+from lamina.cli.backup_settings import backup_request, begin_list, folder_of
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
@@ -55,6 +55,7 @@ class DailyBackup:
             if self._is_due() and back_up(
                 self._settings.data, backup_request(self._settings), stopping=stopping
             ):
+                begin_list(self._settings)
                 folder_of(self._settings).keep(self._settings.backup_keep)
         except Exception as error:
             return max(limits.BACKUP_AGAIN_S, self._failures.note(_PART, error))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.worker import Worker
+from lamina.session.retelling import retell
 from lamina.settings import Settings
 from lamina.store.opening import alone, make_folder, open_store, require_store
 from lamina.store.ports.jobs import Jobs
@@ -28,7 +29,7 @@ class Replayed:
 
 
 def run_replay(settings: Settings, tell: Callable[[str], None]) -> Replayed:
-    """Drop every derived row and derive it again from the log, to the end. ``tell`` has lines about how far it is.
+    """Drop every derived row and derive it again from the log, to the end; summaries are told anew, by what models said of them. ``tell`` has lines about how far it is.
 
     When it is interrupted, what is left stays queued for the next worker.
     """
@@ -39,6 +40,7 @@ def run_replay(settings: Settings, tell: Callable[[str], None]) -> Replayed:
         try:
             events = store.jobs.reset()
             store.rederivation.note_all(DERIVED_BY)
+            retell(store)
             failed = derive_all(store.jobs, build_worker(settings, store, replays=True), events, tell)
             return Replayed(events, failed)
         finally:

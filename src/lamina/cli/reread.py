@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -125,7 +126,8 @@ def _walked(store: Store, tenant_id: str) -> Iterator[Event]:
 
 def since_of(text: str) -> Instant:
     """The instant that an option names: one, or the beginning of a UTC day. Raises ``Invalid`` (INVALID_REQUEST) for any other text."""
-    return instant(text if "T" in text else f"{text}T00:00:00Z", field="since")
+    is_day = re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) is not None
+    return instant(f"{text}T00:00:00Z" if is_day else text, field="since")
 
 
 def price_of(estimate: Estimate, price: str | None) -> str:

@@ -57,7 +57,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
 
         behind = [
             ("lamina-drain", build_drain(settings, store, held, failures).run),
-            ("lamina-eraser", build_eraser(store, failures).run),
+            ("lamina-eraser", build_eraser(settings, store, failures).run),
         ]
         if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
             behind += [

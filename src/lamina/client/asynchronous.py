@@ -13,7 +13,7 @@ import httpx
 from pydantic import BaseModel
 
 from lamina import limits
-from lamina.client import layer_asks, reads, turns, writes
+from lamina.client import erasure_asks, layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.async_definitions import AsyncPhrases, AsyncVocabularies
 from lamina.client.async_erasing import AsyncErasureCalls
@@ -34,6 +34,7 @@ from lamina.client.options import (
     Conversation,
     ExperienceOptions,
     FeedbackOptions,
+    ForgetOptions,
     LifecycleFilters,
     RecallOptions,
     Stage,
@@ -46,6 +47,7 @@ from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.client.synchronous import DEFAULT_URL
 from lamina.kernel.feedback import Verdict
 from lamina.types.answers import AnswerResponse
+from lamina.types.forgetting import Cascade, Forgotten
 from lamina.types.health import HealthReport, Version
 from lamina.types.layers import WhyRecord
 from lamina.types.lifecycle import Cancelled, LifecyclePage, MemoryEventState
@@ -177,6 +179,12 @@ class AsyncClient:
     async def cancel(self, event_id: str, note: str | None = None) -> Cancelled:
         """Mirrors ``Client.cancel``."""
         return await self._send(writes.cancel_ask(event_id, note))
+
+    async def forget(
+        self, scope: str | None = None, *, cascade: Cascade | None = None, **options: Unpack[ForgetOptions]
+    ) -> Forgotten:
+        """Mirrors ``Client.forget``."""
+        return await self._send(erasure_asks.forget(self._session.identity, scope, cascade, options))
 
     # ---- a chat's turn
 

@@ -1,8 +1,12 @@
-"""Asks about erasures (seed 002, 8.6)."""
+"""Asks that forget: a part of a scope, or all of it by an erasure (seed 002, 8.5 and 8.6)."""
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from lamina.client.asks import Ask, ask
+from lamina.client.identity import Identity
+from lamina.client.options import ForgetOptions, time_text
 from lamina.client.session import new_key
 from lamina.types.erasures import (
     ErasureCancelled,
@@ -12,8 +16,33 @@ from lamina.types.erasures import (
     ErasureStarted,
     ErasureState,
 )
+from lamina.types.forgetting import Cascade, Forgotten
 
-__all__ = ["cancel", "erasures", "manifest", "preview", "start", "state"]
+__all__ = ["cancel", "erasures", "forget", "manifest", "preview", "start", "state"]
+
+_SELECTS: Final = (
+    "memory_ids",
+    "about_subject",
+    "about_entity",
+    "predicate",
+    "valid_during",
+    "recorded_during",
+)
+
+
+def forget(
+    identity: Identity, scope: str | None, cascade: Cascade | None, options: ForgetOptions
+) -> Ask[Forgotten]:
+    """Have a part of a scope forgotten."""
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    for name in ("valid_during", "recorded_during"):
+        if name in given and not isinstance(given[name], str):
+            given[name] = [time_text(each) for each in given[name]]
+    selector = {name: given.pop(name) for name in _SELECTS if name in given}
+    body = {"idempotency_key": new_key(), **given, "scope": identity.scope_for(scope), "selector": selector}
+    return ask(
+        "POST", "/v1/forget", Forgotten, body=body if cascade is None else {**body, "cascade": cascade}
+    )
 
 
 def preview(scope: str, note: str | None, key: str | None) -> Ask[ErasurePreview]:

@@ -22,6 +22,7 @@ __all__ = [
     "EventFilters",
     "ExperienceOptions",
     "FactFilters",
+    "ForgetOptions",
     "LifecycleFilters",
     "ListOptions",
     "RecallOptions",
@@ -250,6 +251,24 @@ class ConceptFilters(TimedOptions, total=False):
     depth: int
     min_confidence: float
     include_deprecated: bool
+
+
+class ForgetOptions(TypedDict, total=False):
+    """What of a scope is to be forgotten: what fits every field that is given, and ``memory_ids`` besides.
+
+    Without any of these everything is meant, and ``confirm_all`` has to say so.
+    """
+
+    layers: Sequence[Literal["events", "episodes", "facts", "beliefs", "understanding"]]
+    memory_ids: Sequence[str]
+    about_subject: str
+    about_entity: str
+    predicate: str
+    valid_during: TimeRange
+    recorded_during: TimeRange
+    confirm_all: bool
+    audit_note: str
+    idempotency_key: str
 
 
 class LifecycleFilters(TypedDict, total=False):

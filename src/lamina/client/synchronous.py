@@ -12,7 +12,7 @@ import httpx
 from pydantic import BaseModel
 
 from lamina import limits
-from lamina.client import layer_asks, reads, turns, writes
+from lamina.client import erasure_asks, layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.capsules import capsule_ask
 from lamina.client.definitions import Phrases, Vocabularies
@@ -26,6 +26,7 @@ from lamina.client.options import (
     Conversation,
     ExperienceOptions,
     FeedbackOptions,
+    ForgetOptions,
     LifecycleFilters,
     RecallOptions,
     Stage,
@@ -38,6 +39,7 @@ from lamina.client.streams import Emit, Open, Stream, follow, recall_parts
 from lamina.errors import Invalid
 from lamina.kernel.feedback import Verdict
 from lamina.types.answers import AnswerResponse
+from lamina.types.forgetting import Cascade, Forgotten
 from lamina.types.health import HealthReport, Version
 from lamina.types.layers import WhyRecord
 from lamina.types.lifecycle import Cancelled, LifecyclePage, MemoryEventState
@@ -193,6 +195,17 @@ class Client:
     def cancel(self, event_id: str, note: str | None = None) -> Cancelled:
         """Stop deriving from an event and keep it out of recall; the event itself stays."""
         return self._send(writes.cancel_ask(event_id, note))
+
+    def forget(
+        self, scope: str | None = None, *, cascade: Cascade | None = None, **options: Unpack[ForgetOptions]
+    ) -> Forgotten:
+        """Have one scope forget what fits ``options``; ``redact_events`` takes the words of the events behind it, too, for good.
+
+        Everything that somebody's scope holds goes by ``client.erasures``.
+
+            client.forget(about_subject="user:maya", predicate="likes", cascade="redact_events")
+        """
+        return self._send(erasure_asks.forget(self._session.identity, scope, cascade, options))
 
     # ---- a chat's turn
 

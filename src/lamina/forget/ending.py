@@ -10,8 +10,9 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.store.ports.erasures import ErasureJob
 from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.tombstones import ListedErasure
 
-__all__ = ["audit_id_of", "audit_of", "told_of"]
+__all__ = ["audit_id_of", "audit_of", "listed_of", "told_of"]
 
 
 def audit_id_of(job: ErasureJob) -> str:
@@ -64,6 +65,24 @@ def audit_of(job: ErasureJob) -> AuditDraft:
         elapsed_ms=job.outcome.took_us // 1000,
         gdpr=1,
         detail=canonical(what).decode(),
+    )
+
+
+def listed_of(job: ErasureJob) -> ListedErasure:
+    """The line of it that outlasts the folder."""
+    return ListedErasure(
+        tenant_id=job.tenant_id,
+        id=job.id,
+        at=job.started_at,
+        by_actor=job.requested_by,
+        cascade="gdpr",
+        scope=job.scope,
+        held=job.place.held,
+        actors=job.place.actors,
+        unregisters=job.unregisters,
+        audit_id=audit_id_of(job),
+        factor=job.factor,
+        floor=job.floor,
     )
 
 

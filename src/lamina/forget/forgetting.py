@@ -7,11 +7,15 @@ from collections import Counter
 from lamina.forget.planning import RulesOf
 from lamina.forget.selecting import selected
 from lamina.forget.stepping import erased_in_steps
-from lamina.kernel.operations import Answer, Call
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.store import Store
-from lamina.types.forgetting import Forget, Forgotten, ForgottenCounts
+from lamina.store.ports.tombstones import ListedErasure, TombstoneList
+from lamina.store.ports.traces import ErasedBeside
+from lamina.types.forgetting import Cascade, Forget, Forgotten, ForgottenCounts
 
 __all__ = ["Forgetting"]
 
@@ -19,18 +23,23 @@ __all__ = ["Forgetting"]
 class Forgetting:
     """The handler of the call."""
 
-    def __init__(self, store: Store, rules: RulesOf) -> None:
+    def __init__(self, store: Store, rules: RulesOf, tombstones: TombstoneList) -> None:
         self._store = store
         self._rules = rules
+        self._tombstones = tombstones
 
     def forget(self, request: Forget, call: Call) -> Answer:
         """Forget, and say how much. Ids that name nothing in the scope are passed over: what is gone is gone."""
         assert call.audit_id is not None, "the operation is not open"
         tenant_id = call.principal.tenant_id
         rules = self._rules(tenant_id)
+        request = request.under(request.cascade or rules.cascade)
+        cascade: Cascade = request.cascade or rules.cascade
+        if cascade == "redact_events":  # where the tenant's policy says so, nobody asked for its grant yet
+            call.permits.require(Grant(Capability.FORGET_REDACT_EVENTS, Scope(request.scope)))
         chosen = selected(self._store, tenant_id, request)
         what: dict[str, str | int] = {
-            "cascade": request.cascade,
+            "cascade": cascade,
             "events": len(chosen.events),
             "records": len(chosen.records),
         }
@@ -41,16 +50,40 @@ class Forgetting:
             tenant_id=tenant_id,
             erasure_id=call.audit_id,
             by_actor=call.principal.actor,
-            cascade=request.cascade,
+            cascade=cascade,
             redact=chosen.events,
             records=chosen.records,
             audit_id=call.audit_id,
             factor=rules.factor,
             floor=rules.floor,
         )
+        if chosen.events or chosen.records:
+            self._tombstones.append(_listed(erasure, request, call))
+        beside = ErasedBeside(tenant_id=tenant_id, event_ids=chosen.events)
+        if chosen.events:
+            # Before, since a call that is made again after a crash finds no more events to select; and after, for what was under way.
+            self._store.traces.erase_beside(beside)
         counts = Counter[Layer]()
         for step in erased_in_steps(self._store, erasure):
             counts[Layer.EVENTS] += len(step.redacted)
             counts.update({layer: len(ids) for layer, ids in step.gone.items()})
+        if chosen.events:
+            self._store.traces.erase_beside(beside)
         deleted = ForgottenCounts.model_validate({layer.value: counts[layer] for layer in Layer})
         return Answer(Forgotten(deleted=deleted, audit_id=call.audit_id))
+
+
+def _listed(erasure: Erasure, request: Forget, call: Call) -> ListedErasure:
+    return ListedErasure(
+        tenant_id=erasure.tenant_id,
+        id=erasure.erasure_id,
+        at=call.now,
+        by_actor=erasure.by_actor,
+        cascade=erasure.cascade,
+        scope=Scope(request.scope),
+        events=tuple(sorted(erasure.redact)),
+        records=tuple(sorted(erasure.records)),
+        audit_id=erasure.audit_id,
+        factor=erasure.factor,
+        floor=erasure.floor,
+    )

@@ -10,12 +10,13 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.store import Store
+from lamina.store.ports.tombstones import TombstoneList
 from lamina.types.forgetting import Forget, Forgotten
 
 __all__ = ["forget_operations"]
 
 
-def forget_operations(store: Store, rules: RulesOf) -> list[Operation[Any]]:
+def forget_operations(store: Store, rules: RulesOf, tombstones: TombstoneList) -> list[Operation[Any]]:
     """The operations that forget a part of one scope."""
     return [
         Operation(
@@ -26,7 +27,7 @@ def forget_operations(store: Store, rules: RulesOf) -> list[Operation[Any]]:
             effect=Effect.ERASE,
             tier=Tier.STABLE,
             grants=_grants,
-            handler=Forgetting(store, rules).forget,
+            handler=Forgetting(store, rules, tombstones).forget,
             summary="Forget records of one scope, and the words that they came from if asked to.",
             fails=("EMPTY_SELECTOR_WITHOUT_CONFIRMATION", "INVALID_FILTER", "INVALID_RANGE"),
         )

@@ -16,7 +16,7 @@ from lamina import limits
 from lamina.errors import LaminaError
 from lamina.forget.clearing import clear_places
 from lamina.forget.counting import Area
-from lamina.forget.ending import audit_id_of, audit_of, told_of
+from lamina.forget.ending import audit_id_of, audit_of, listed_of, told_of
 from lamina.forget.planning import About, PlannedErasure, Planner
 from lamina.kernel.defining import definition_by
 from lamina.kernel.erasure_rules import ErasureRules, LegalHold
@@ -29,6 +29,7 @@ from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.erasures import ErasureJob, ErasureOutcome, ErasurePhase, LineKind
 from lamina.store.ports.registry import Activation
 from lamina.store.ports.store import Store
+from lamina.store.ports.tombstones import TombstoneList
 from lamina.store.ports.traces import Owned
 
 __all__ = ["Eraser"]
@@ -51,7 +52,7 @@ class _LeaseLostError(Exception):
 
 
 class Eraser:
-    """Carries out the erasures of a store, one after the other."""
+    """Carries out the erasures of a store, one after the other. Each is put into the list of ``tombstones`` before anything of it goes."""
 
     def __init__(
         self,
@@ -60,26 +61,33 @@ class Eraser:
         owner: str,
         *,
         about: About | None = None,
+        tombstones: TombstoneList | None = None,
         failures: Failures | None = None,
         elapsed_ns: Callable[[], int] = time.perf_counter_ns,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
         self._clock = clock
         self._owner = owner
         self._planner = Planner(store, about)
+        self._tombstones = tombstones
         self._failures = failures or Failures()
         self._elapsed_ns = elapsed_ns
+        self._sleep = sleep
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Work until told to stop."""
         keep_at(_PART, self.step, stopping, idle_s=limits.ERASURE_LOOK_S, failures=self._failures)
 
     def step(self) -> bool:
-        """One erasure to its end, whether there was one. A failure is noted with it, and it comes again."""
+        """One erasure to its end, or the files cleared of what was forgotten; whether there was anything to do. A failure is noted with it, and it comes again."""
         job = self._store.erasures.claim(now=self._clock.now(), lease_until=self._until(), owner=self._owner)
         if job is None:
-            return False
-        work = _Work(self._store, self._planner, self._clock, job, self._elapsed_ns)
+            # What POST /v1/forget took is cleared from the files behind the call.
+            return self._store.traces.scrub_due() and self._store.traces.scrub().log_emptied
+        work = _Work(
+            self._store, self._planner, self._clock, job, self._tombstones, self._elapsed_ns, self._sleep
+        )
         try:
             work.run()
         except _LeaseLostError:
@@ -105,12 +113,16 @@ class _Work:
         planner: Planner,
         clock: Clock,
         job: ErasureJob,
+        tombstones: TombstoneList | None,
         elapsed_ns: Callable[[], int],
+        sleep: Callable[[float], None],
     ) -> None:
         self._store = store
         self._planner = planner
         self._clock = clock
+        self._tombstones = tombstones
         self._elapsed_ns = elapsed_ns
+        self._sleep = sleep
         self._since = elapsed_ns()
         self._planned: PlannedErasure | None = None
         self.job = job
@@ -160,6 +172,8 @@ class _Work:
 
     def _delete(self) -> None:
         """Take away events and what rests on them, then everything beside them."""
+        if self._tombstones is not None:
+            self._tombstones.append(listed_of(self.job))
         lines = {kind: self._lines(kind) for kind in (LineKind.DELETE, LineKind.REDACT)}
         inside = self._inside()
         owned = self._planner.owned(self.job.tenant_id, self.job.place.actors)
@@ -186,6 +200,7 @@ class _Work:
     def _erase_events(self, going: Sequence[tuple[LineKind, str]], inside: Collection[Scope]) -> None:
         done = 0
         for portion in _portions(going, limits.ERASURE_STEP_MAX):
+            began_ns = self._elapsed_ns()
             erased = self._store.erasing.erase(
                 replace(
                     self._step(inside),
@@ -196,6 +211,8 @@ class _Work:
             done += len(portion)
             share = _FRACTIONS[ErasurePhase.DELETE]
             self._note(erased, share + (_CLEARING - share) * done / len(going))
+            # Others write for as long as this step had the database.
+            self._sleep(min((self._elapsed_ns() - began_ns) / 1e9, limits.ERASURE_PAUSE_S_MAX))
 
     def _sweep(self, inside: Collection[Scope]) -> None:
         """Derived records of the erased scopes that no event led to; and what others sent there is sent there no more."""
@@ -335,7 +352,7 @@ class _Work:
     def _keep(self, **changes: object) -> None:
         """Put down how far it is, tell those who follow, and go on holding it; raises where somebody else has it."""
         changed = replace(self.job, **changes)  # type: ignore[arg-type]
-        told = changed.phase is not self.job.phase or changed.fraction != self.job.fraction
+        told = changed.phase is not self.job.phase or _percent(changed) != _percent(self.job)
         changed = replace(changed, outcome=self._timed(changed.outcome))
         kept = self._store.erasures.advance(
             changed,
@@ -363,6 +380,11 @@ class _Work:
         if not self._store.erasures.end(ended, told=[told_of(ended)], audit=audit_of(ended)):
             raise _LeaseLostError
         self.job = ended
+
+
+def _percent(job: ErasureJob) -> int:
+    """How far it is as far as anybody is told: not of every step."""
+    return int(job.fraction * 100)
 
 
 def _portions(values: Sequence[T], size: int) -> Iterator[list[T]]:

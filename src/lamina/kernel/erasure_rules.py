@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from lamina.kernel.belief_rules import CONFIDENCE_FLOOR
 from lamina.kernel.scopes import Scope
@@ -24,12 +24,14 @@ class LegalHold:
 @dataclass(frozen=True, slots=True)
 class ErasureRules:
     """``drift_threshold`` is how many lines of a manifest may differ between preview and erasure. A belief whose whole evidence goes
-    keeps its confidence times ``factor``, and is deleted where that is below ``floor``."""
+    keeps its confidence times ``factor``, and is deleted where that is below ``floor``. ``cascade`` is meant where a call that forgets names
+    none."""
 
     holds: tuple[LegalHold, ...] = ()
     drift_threshold: int = 0
     factor: float = FULL_REDACTION_FACTOR
     floor: float = CONFIDENCE_FLOOR
+    cascade: Literal["derived_only", "redact_events"] = "derived_only"
 
     def holds_touching(self, scope: Scope) -> tuple[LegalHold, ...]:
         """The holds over a scope, a part of it, or something above it."""

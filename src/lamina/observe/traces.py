@@ -80,8 +80,8 @@ class CarryingPool(ThreadPoolExecutor):
         """Mirrors ``ThreadPoolExecutor.submit``."""
         if _collecting() is None:
             return super().submit(run, *args, **kwargs)
-        context = contextvars.copy_context()
-        return super().submit(lambda: context.run(run, *args, **kwargs))
+        below = contextvars.copy_context()
+        return super().submit(lambda: below.run(run, *args, **kwargs))
 
 
 def _collecting() -> Any:  # Any: the module of the API

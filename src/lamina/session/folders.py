@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from lamina import limits
 from lamina.models.ports import Generator, Message
@@ -12,7 +12,7 @@ from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
 from lamina.session.folding import Said, fold_turn
 
-__all__ = ["Folder", "GeneratingFolder"]
+__all__ = ["Folded", "Folder", "GeneratingFolder"]
 
 _LOG = logging.getLogger("lamina.session")
 _PART: Final = "the wording of summaries"
@@ -28,10 +28,23 @@ _TASK: Final = (
 )
 
 
-class Folder(Protocol):
-    """Puts a turn into a summary."""
+class Folded(NamedTuple):
+    """A summary with a turn in it, and the tokens of the question and of the answer that it took."""
 
-    def fold(self, summary: str, turn: Said) -> str:
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Folder(Protocol):
+    """Puts a turn into a summary; ``name`` says who does."""
+
+    @property
+    def name(self) -> str:
+        """The name of its model."""
+        ...
+
+    def fold(self, summary: str, turn: Said) -> Folded:
         """The summary with the turn; raises ``LaminaError`` when it cannot be made now."""
         ...
 
@@ -44,7 +57,12 @@ class GeneratingFolder:
         self._failures = failures or Failures()
         self._refused = 0
 
-    def fold(self, summary: str, turn: Said) -> str:
+    @property
+    def name(self) -> str:
+        """Mirrors ``Folder.name``."""
+        return self._generator.name
+
+    def fold(self, summary: str, turn: Said) -> Folded:
         """Mirrors ``Folder.fold``."""
         shown = Said(turn.role, turn.text[:_TURN_CHARS_MAX])
         # As JSON: whatever a turn says, it cannot end the string that it stands in.
@@ -55,11 +73,11 @@ class GeneratingFolder:
         if fault is None:
             self._refused = 0
             self._failures.over(_PART)
-            return answer.text
+            return Folded(answer.text, answer.tokens_in, answer.tokens_out)
         folded = fold_turn(summary, turn)
         if folded != summary:  # of a turn that says nothing a model may have nothing to tell
             self._note(fault)
-        return folded
+        return Folded(folded, answer.tokens_in, answer.tokens_out)
 
     def _note(self, fault: str) -> None:
         self._refused += 1

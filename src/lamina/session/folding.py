@@ -18,7 +18,7 @@ from lamina.language.quarantine import quarantine_of
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse, content_terms
 
-__all__ = ["SUMMARY_CHARS_MAX", "Said", "bridge_text", "fold_turn", "said_of"]
+__all__ = ["SUMMARY_CHARS_MAX", "Said", "bridge_text", "fold_turn", "is_by_rules", "said_of"]
 
 SUMMARY_CHARS_MAX: Final = 800
 _LINE_CHARS_MAX: Final = 200
@@ -114,6 +114,11 @@ def fold_turn(summary: str, turn: Said) -> str:
         # Of two that say as much the older goes: it has been told for longer.
         lines.pop(min(range(len(lines)), key=lambda place: (_worth_of_line(lines[place]), place)))
     return "\n".join(lines)
+
+
+def is_by_rules(summary: str) -> bool:
+    """Whether a summary is in the words of these rules: each line says whose it is."""
+    return all(line.startswith(_SPEAKERS) for line in filter(None, summary.split("\n")))
 
 
 def bridge_text(summary: str, turns: Iterable[Said]) -> str:

@@ -79,7 +79,7 @@ class Inquirer:
         self._lease_us = int((timeout_s + limits.LLM_LEASE_MARGIN_S) * SECOND_US)
         self._idle_s = _IDLE_S * at_once
         self._breaker = Breaker(clock, self._failures)
-        self._rewording = Rewording(store, folder or GeneratingFolder(generator, self._failures))
+        self._rewording = Rewording(store, folder or GeneratingFolder(generator, self._failures), clock)
         self._lock = threading.Lock()
         self._served = ""
 

@@ -15,7 +15,7 @@ from lamina.errors import Invalid
 from lamina.kernel.defining import definition_by
 from lamina.kernel.events import Event
 from lamina.kernel.records import Loop
-from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.kernel.time import Clock, Instant
 from lamina.models.ports import Generated, Generator
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.readings.answer import READER, is_usable
@@ -24,6 +24,7 @@ from lamina.pipeline.readings.quoting import plain
 from lamina.pipeline.readings.shape import SCHEMA
 from lamina.pipeline.readings.shared import SHARED_SCHEMA, answers_to, hash_for, shared_question
 from lamina.session.loops import open_loops
+from lamina.session.spending import DAY_US, day_of
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.model_outputs import ModelOutput, Spending
@@ -32,18 +33,12 @@ from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Inquiry
 from lamina.store.vocabularies import active_terms
 
-__all__ = ["SharedTurns", "TurnQuestions", "day_of", "tokens_of"]
+__all__ = ["SharedTurns", "TurnQuestions", "tokens_of"]
 
 _BEGINS: Final[tuple[Literal["reader"], str]] = ("reader", TASK)
 _ACTOR: Final = "system:worker"
 _CHARS_A_TOKEN: Final = 4
-_DAY_US: Final = 24 * 3600 * SECOND_US
 _LATEST: Final[Instant] = 1 << 62
-
-
-def day_of(at: Instant) -> int:
-    """The UTC day of an instant, in days since 1970."""
-    return at // _DAY_US
 
 
 class SharedTurns(NamedTuple):
@@ -113,9 +108,12 @@ class TurnQuestions:
             return None
         now = self._clock.now()
         spent = self._store.model_outputs.spent(tenant_id, day_of(now))
-        if sum(each.tokens_in + each.tokens_out for each in spent) < self._tokens_per_day:
+        if (
+            sum(each.tokens_in + each.tokens_out for each in spent if each.task == TASK)
+            < self._tokens_per_day
+        ):
             return None
-        return (day_of(now) + 1) * _DAY_US
+        return (day_of(now) + 1) * DAY_US
 
     def answer(self, inquiry: Inquiry, question: TurnQuestion) -> ModelOutput:
         """Ask. Raises what the model raises, and ``Invalid`` (MODEL_UNREADABLE) where its answer is none."""

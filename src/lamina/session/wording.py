@@ -1,7 +1,8 @@
 """Letting a language model word a summary behind the rules: turn after turn, as the turns left their window.
 
 Rules have folded each of these turns by then, so that the summary tells of it whatever becomes of the model. What the model makes of
-a turn takes the place of the rules' words, and the turns that still wait for it are put after that by rules.
+a turn takes the place of the rules' words, and the turns that still wait for it are put after that by rules. It is recorded by what the
+model was given, so that nobody asks for it twice, and a replay tells the same (``retelling``).
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ from dataclasses import dataclass
 
 from lamina import limits
 from lamina.kernel.events import Event
+from lamina.kernel.time import Clock
 from lamina.session.folders import Folder
 from lamina.session.folding import bridge_text, fold_turn, said_of
-from lamina.store.ports.sessions import Reworded, Wording
+from lamina.session.retelling import hash_of_fold
+from lamina.session.spending import day_of
+from lamina.store.ports.model_outputs import ModelOutput, Spending
+from lamina.store.ports.sessions import Reworded, Sitting, Wording
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Inquiry
+from lamina.store.ports.writes import FOLD, Inquiry
 
 __all__ = ["Rewording"]
 
@@ -27,6 +32,7 @@ class Rewording:
 
     store: Store
     folder: Folder
+    clock: Clock
 
     def settle(self, inquiry: Inquiry, *, by_rules: bool = False) -> bool:
         """Word the turn of an inquiry, and end it; by rules where the folder is not to be asked. Whether it was asked. Raises what
@@ -41,7 +47,11 @@ class Rewording:
         if turn is not None and not turn.excluded:
             said = said_of(turn)
             asks = not by_rules and bool(said.text)
-            text = self.folder.fold(base, said) if asks else fold_turn(base, said)
+            known = self.store.model_outputs.find(turn.tenant_id, hash_of_fold(wording.sitting, base, said))
+            asks = asks and known is None
+            text = fold_turn(base, said) if known is None else known.text
+            if asks:
+                text = self._asked(wording.sitting, base, turn)
         for _ in range(_LANDINGS_TRIED):
             if wording.sitting.worded != base or self._land(inquiry, wording, text):
                 return asks
@@ -50,6 +60,21 @@ class Rewording:
                 return asks
         self.store.inquiries.release([inquiry])
         return asks
+
+    def _asked(self, sitting: Sitting, base: str, turn: Event) -> str:
+        """What the folder makes of a turn, recorded unless it is what rules make of it."""
+        said, now = said_of(turn), self.clock.now()
+        folded = self.folder.fold(base, said)
+        name, outputs = self.folder.name, self.store.model_outputs
+        tokens = (folded.tokens_in, folded.tokens_out)
+        outputs.spend(Spending(turn.tenant_id, day_of(now), FOLD, name, 1, *tokens))
+        if folded.text == fold_turn(base, said):
+            return folded.text
+        output = ModelOutput(
+            tenant_id=turn.tenant_id, input_hash=hash_of_fold(sitting, base, said), task=FOLD, model=name,
+            text=folded.text, tokens_in=tokens[0], tokens_out=tokens[1], recorded_at=now,
+        )  # fmt: skip
+        return outputs.record(output, [turn.id]).text
 
     def _wording(self, inquiry: Inquiry) -> Wording | None:
         """The sitting of an inquiry whose turn is the next to be worded; None where nobody needs that any more."""

@@ -152,6 +152,8 @@ TABLES: Final[Mapping[str, TablePlace]] = {
     "tombstone": _table(
         names="scope", ids="tenant_id id erasure_id audit_id", figures="layer cascade erased_at", why=_PROOF
     ),
+    "redacted_derivation": _table(_LOG, ids="tenant_id event_id record_id", why=_PROOF),
+    "scrubbing": _table(figures="id asked done pages", why="counters"),
     "stale_scope": _table(
         names="scope", ids="tenant_id", figures="events derived", why="goes once the scope is derived anew"
     ),
@@ -213,6 +215,27 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         names="task_id thread_id subject_id created_by updated_by terminal_by idempotency_key",
         ids="tenant_id schedule_id identity_hash",
         figures="kind status due_at subject_kind version created_at updated_at terminal_at",
+    ),
+    # ---- what peers send each other: each message and each answer goes with the document that it stands in
+    "message": _table(
+        _DOCUMENTS,
+        content="record",
+        names="thread_id sender recipient path idempotency_key",
+        ids="tenant_id id body_hash",
+        figures="number sent_at",
+    ),
+    "delivery": _table(
+        _DOCUMENTS,
+        ids="tenant_id message_id replayed_to",
+        figures="status requires_ack ack_timeout_s max_retries retry_count ack_deadline updated_at version",
+    ),
+    "message_ack": _table(
+        _DOCUMENTS, content="record", names="ack_id path", ids="tenant_id message_id", figures="number"
+    ),
+    "message_nonce": _table(
+        ids="tenant_id hash",
+        figures="seen_at expires_at",
+        why="hashes with a key's id, kept so that no envelope is used twice",
     ),
     # ---- erasures themselves
     "erasure_preview": _table(
@@ -335,13 +358,13 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "continuity/capsule/stored.py": _NO_CONTENT,
     "continuity/capsule/unknown.py": _NO_CONTENT,
     "continuity/files/directory.py": MemoryPlace("lists anew when Documents.rewrites moves"),
+    "coordination/artifacts/cards.py": MemoryPlace("begins anew when Documents.rewrites moves"),
     "continuity/graph/sources.py": MemoryPlace(
         "with the listing that it follows, which is another after an erasure"
     ),
     "continuity/shelf/documents.py": MemoryPlace(
         "by version and time of a document that was just found in the store"
     ),
-    "coordination/artifacts/cards.py": MemoryPlace("another one when Documents.rewrites moves"),
     "http/describing.py": _NO_CONTENT,
     "http/relay/help.py": _NO_CONTENT,
     "http/relay/rpc/help_methods.py": _NO_CONTENT,

@@ -12,8 +12,9 @@ from lamina.errors import Invalid
 from lamina.kernel.wire import Request, Result, ScopePath
 from lamina.types.times import Range
 
-__all__ = ["Forget", "ForgetSelector", "Forgotten", "ForgottenCounts", "ForgottenLayer"]
+__all__ = ["Cascade", "Forget", "ForgetSelector", "Forgotten", "ForgottenCounts", "ForgottenLayer"]
 
+Cascade = Literal["derived_only", "redact_events"]
 ForgottenLayer = Literal["events", "episodes", "facts", "beliefs", "understanding"]
 _Id = Annotated[str, Field(min_length=1, max_length=limits.STREAM_ID_LENGTH_MAX)]
 _Name = Annotated[str, Field(max_length=limits.NAME_LENGTH_MAX)]
@@ -71,13 +72,13 @@ class Forget(Request):
 
     ``derived_only`` deletes records of the layers and leaves events alone; ``lamina replay`` brings them back. ``redact_events`` also takes
     the words of the events that the selector fits and of those from which the records came; that is for good. Without ``layers`` all are
-    meant. An empty selector means everything, and needs ``confirm_all``. ``audit_note`` stands in the audit log.
+    meant. Without a cascade it is the tenant's ``forget.cascade.default``. An empty selector means everything, and needs ``confirm_all``. ``audit_note`` stands in the audit log.
     """
 
     scope: ScopePath
     layers: Annotated[list[ForgottenLayer], Field(default_factory=list, max_length=5)]
     selector: Annotated[ForgetSelector, Field(default_factory=ForgetSelector)]
-    cascade: Literal["derived_only", "redact_events"] = "derived_only"
+    cascade: Cascade | None = None
     confirm_all: bool = False
     audit_note: Annotated[str, Field(max_length=limits.AUDIT_NOTE_LENGTH_MAX)] | None = None
 
@@ -90,7 +91,11 @@ class Forget(Request):
                 hint="name what is to be forgotten, or send confirm_all: true",
                 details={"field": "selector"},
             )
-        if self.cascade == "derived_only":
+        return self if self.cascade is None else self.under(self.cascade)
+
+    def under(self, cascade: Cascade) -> Forget:
+        """It with a cascade; raises ``Invalid`` (INVALID_FILTER) where that leaves alone what is named."""
+        if cascade == "derived_only":
             events = [each for each in self.selector.memory_ids if each.startswith("evt_")]
             if events:
                 raise Invalid(
@@ -99,7 +104,7 @@ class Forget(Request):
                     hint="cascade redact_events takes their words, POST /v1/erasures deletes them",
                     details={"field": "selector.memory_ids", "id": events[0]},
                 )
-        return self
+        return self if self.cascade == cascade else self.model_copy(update={"cascade": cascade})
 
 
 class ForgottenCounts(Result):

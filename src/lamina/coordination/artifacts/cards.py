@@ -39,15 +39,20 @@ class _Card(NamedTuple):
 
 @dataclass(slots=True)
 class _Index:
-    """The artifacts of one kind of a tenant as of the commit ``number``; ``lock`` is held where it is looked at or changed.
-    Another one takes its place once documents were erased, which no commit tells of: ``rewrites`` counts that."""
+    """The artifacts of one kind of a tenant as of the commit ``number``; ``lock`` is held where it is looked at or changed."""
 
-    rewrites: int
     number: int = 0
+    rewrites: int = 0
+    """How often documents had been erased, which no commit tells of."""
     cards: dict[str, _Card] = field(default_factory=dict)
     paths: dict[Key, set[str]] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def clear(self, rewrites: int) -> None:
+        self.number, self.rewrites = 0, rewrites
+        for held in (self.cards, self.paths, self.unread):
+            held.clear()
 
     def put(self, path: str, card: _Card) -> None:
         self.drop(path)
@@ -66,8 +71,8 @@ class _Index:
                 del self.paths[key]
 
     def matching(self, wanted: frozenset[Key]) -> Matches:
-        fewest = min((self.paths.get(key, set()) for key in wanted), key=len)
-        found = [path for path in fewest if wanted <= self.cards[path].keys]
+        fewest = min((self.paths.get(key, set()) for key in wanted), key=len, default=self.cards.keys())
+        found = [path for path in fewest if path not in self.unread and wanted <= self.cards[path].keys]
         return Matches(
             sorted(found, key=lambda path: (-self.cards[path].at, path)), skipped=bool(self.unread)
         )
@@ -82,23 +87,22 @@ class ArtifactCards:
         self._lock = threading.Lock()
 
     def matching(self, kind: ArtifactKind[RecordT], tenant_id: str, wanted: frozenset[Key]) -> Matches:
-        """The artifacts that have every key that is wanted, newest first and then by id. Every write that was answered before counts."""
-        assert wanted, "a query names what it looks for"
+        """The artifacts that have every key that is wanted, newest first and then by path. Every write that was answered before counts."""
         rewrites = self._documents.rewrites(tenant_id)
         head = self._documents.head(tenant_id)
         if head is None:
             return Matches([], skipped=False)
-        index = self._index(tenant_id, kind.name, rewrites)
+        index = self._index(tenant_id, kind.name)
         with index.lock:
+            if index.rewrites < rewrites:
+                index.clear(rewrites)
             if index.number < head.number:
                 self._follow(kind, tenant_id, index, head)
             return index.matching(wanted)
 
-    def _index(self, tenant_id: str, kind: str, rewrites: int) -> _Index:
+    def _index(self, tenant_id: str, kind: str) -> _Index:
         with self._lock:
-            index = self._indexes.get((tenant_id, kind))
-            if index is None or index.rewrites < rewrites:
-                index = self._indexes[tenant_id, kind] = _Index(rewrites)
+            index = self._indexes.setdefault((tenant_id, kind), _Index())
             self._indexes.move_to_end((tenant_id, kind))
             held = sum(len(each.cards) for each in self._indexes.values())
             while held > limits.COORDINATION_CARDS_MAX and len(self._indexes) > 1:

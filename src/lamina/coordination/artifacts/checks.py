@@ -1,4 +1,4 @@
-"""What every operation over artifacts checks: sizes, texts, peers, and who may see what.
+"""What every operation over artifacts checks: texts, peers, and who may see what.
 
 Refusals of the service are 400s of one code; ``details.field`` names the place.
 """
@@ -14,7 +14,6 @@ from lamina import limits
 from lamina.coordination.artifacts.kinds import ArtifactKind, Key
 from lamina.errors import Conflict, Forbidden, Malformed, NotFound
 from lamina.kernel.operations import Call
-from lamina.kernel.relay import RelayRight
 from lamina.store.ports.peers import Peers
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "check_visible",
     "message_of",
     "refused",
-    "require_writing",
     "wanted_keys",
 ]
 
@@ -36,11 +34,6 @@ _UNTRUSTED: Final = "untrusted"
 def refused(field: str, reason: str, hint: str | None = None) -> Malformed:
     """The error of a request that the service refuses."""
     return Malformed("INVALID_COORDINATION", f"{field}: {reason}", hint=hint, details={"field": field})
-
-
-def require_writing(call: Call, folder: str) -> None:
-    """Nothing for a caller who may write in the folder."""
-    call.relay.require(RelayRight.WRITE_PROJECTS, "write", folder)
 
 
 def check_text(field: str, text: str | None, longest: int) -> None:

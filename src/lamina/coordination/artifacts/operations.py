@@ -1,7 +1,7 @@
 """The operations over coordination artifacts: names are those of the contract's audit rows, each with a rate bucket of its own.
 
-Writing takes the right and the folder, which the handlers ask behind the size of the request. Reading by id and consuming are
-for whom an artifact names, whatever their token holds.
+Writing takes the right in the folder of its kind. Reading by id and consuming are for whom an artifact names, whatever their
+token holds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from lamina.continuity.declaring import reads, writes
 from lamina.continuity.shelf.documents import Shelf
 from lamina.coordination.artifacts import requests
 from lamina.coordination.artifacts.handing_over import Handoffs
+from lamina.coordination.artifacts.kinds import HANDOFFS, RECONCILIATIONS, SHARED, ArtifactKind
 from lamina.coordination.artifacts.reconciling import Reconciliations
 from lamina.coordination.artifacts.sharing import SharedArtifacts
 from lamina.coordination.artifacts.shelf import ArtifactShelf
@@ -25,6 +26,7 @@ from lamina.store.ports.peers import Peers
 __all__ = ["ArtifactParts", "artifact_operations"]
 
 _KNOWN: Final = RelayNeed(None)
+_CHANGES: Final = RelayNeed(None, "write")
 _FILES: Final = RelayNeed(RelayRight.READ_FILES)
 _REFUSED: Final = ("INVALID_COORDINATION",)
 _WRITTEN: Final = (
@@ -55,7 +57,7 @@ def _handoffs(parts: ArtifactParts, shelf: ArtifactShelf) -> list[Operation[Any]
     bucket = "coordination_handoff"
     return [
         _counted(f"{bucket}_create", writes(
-            None, "handoff_create", requests.CreateHandoff, requests.HandoffCreated, handoffs.create,
+            _writes(HANDOFFS), "handoff_create", requests.CreateHandoff, requests.HandoffCreated, handoffs.create,
             "Hand the constraints and drift signals of a capsule to another peer, as advice.",
             fails=(*_WRITTEN, *_NAMED, "CAPSULE_NOT_FOUND", "SUBJECT_TAKEN", "STORED_CAPSULE_INVALID"))),
         _counted(f"{bucket}_read", reads(
@@ -65,7 +67,7 @@ def _handoffs(parts: ArtifactParts, shelf: ArtifactShelf) -> list[Operation[Any]
             _FILES, "handoff_query", requests.QueryHandoffs, requests.FoundHandoffs, handoffs.query,
             "Find handoffs to you or from you.", fails=_MANY)),
         _counted(f"{bucket}_consume", writes(
-            None, "handoff_consume", requests.ConsumeHandoff, requests.HandoffChanged, handoffs.consume,
+            _CHANGES, "handoff_consume", requests.ConsumeHandoff, requests.HandoffChanged, handoffs.consume,
             "Say what you make of a handoff to you: accepted as advice, deferred or rejected.",
             fails=(*_WRITTEN, *_ONE, "HANDOFF_CONSUMED"))),
     ]  # fmt: skip
@@ -75,13 +77,13 @@ def _shared(parts: ArtifactParts, shelf: ArtifactShelf) -> list[Operation[Any]]:
     shared = SharedArtifacts(shelf, parts.peers, parts.ids)
     name = "coordination_shared"
     rows = [
-        writes(None, f"{name}_create", requests.CreateShared, requests.SharedCreated, shared.create,
+        writes(_writes(SHARED), f"{name}_create", requests.CreateShared, requests.SharedCreated, shared.create,
                "Show coordination state of yours to named peers.", fails=(*_WRITTEN, *_NAMED)),
         reads(_KNOWN, f"{name}_read", requests.ReadShared, requests.SharedRead, shared.read,
               "Read a shared artifact that names you.", fails=(*_REFUSED, *_ONE)),
         reads(_FILES, f"{name}_query", requests.QueryShared, requests.FoundShared, shared.query,
               "Find shared artifacts that you own or take part in.", fails=_MANY),
-        writes(None, f"{name}_update", requests.UpdateShared, requests.SharedChanged, shared.update,
+        writes(_writes(SHARED), f"{name}_update", requests.UpdateShared, requests.SharedChanged, shared.update,
                "Put new content into a shared artifact of yours, at the version that you have seen.",
                fails=(*_WRITTEN, *_ONE, "ARTIFACT_CHANGED")),
     ]  # fmt: skip
@@ -92,18 +94,22 @@ def _reconciliations(parts: ArtifactParts, shelf: ArtifactShelf) -> list[Operati
     disputes = Reconciliations(shelf, parts.peers, parts.ids)
     name = "coordination_reconciliation"
     rows = [
-        writes(None, f"{name}_open", requests.OpenReconciliation, requests.ReconciliationCreated, disputes.open,
+        writes(_writes(RECONCILIATIONS), f"{name}_open", requests.OpenReconciliation, requests.ReconciliationCreated, disputes.open,
                "Name a dispute about handoffs and shared artifacts, with what each party claims.",
                fails=(*_WRITTEN, *_NAMED, *_ONE)),
         reads(_KNOWN, f"{name}_read", requests.ReadReconciliation, requests.ReconciliationRead, disputes.read,
               "Read a dispute that names you.", fails=(*_REFUSED, *_ONE)),
         reads(_FILES, f"{name}_query", requests.QueryReconciliations, requests.FoundReconciliations, disputes.query,
               "Find disputes that you opened or that name your claims.", fails=_MANY),
-        writes(None, f"{name}_resolve", requests.ResolveReconciliation, requests.ReconciliationChanged,
+        writes(_writes(RECONCILIATIONS), f"{name}_resolve", requests.ResolveReconciliation, requests.ReconciliationChanged,
                disputes.resolve, "End a dispute that you opened, once, with a conservative outcome.",
                fails=(*_WRITTEN, *_ONE, "ARTIFACT_CHANGED", "RECONCILIATION_RESOLVED")),
     ]  # fmt: skip
     return [_counted(row.name, row) for row in rows]
+
+
+def _writes(kind: ArtifactKind[Any]) -> RelayNeed:  # Any: of three kinds
+    return RelayNeed(RelayRight.WRITE_PROJECTS, "write", f"{kind.folder}/")
 
 
 def _counted(bucket: str, row: Operation[Any]) -> Operation[Any]:

@@ -17,7 +17,6 @@ from lamina.coordination.artifacts.checks import (
     check_visible,
     message_of,
     refused,
-    require_writing,
     wanted_keys,
 )
 from lamina.coordination.artifacts.kinds import HANDOFFS, RECONCILIATIONS, SHARED, ArtifactKind
@@ -70,7 +69,6 @@ class Reconciliations:
 
     def open(self, request: OpenReconciliation, call: Call) -> Answer:
         """Name a dispute. Every peer is looked at before any source is (contracts 1.7)."""
-        require_writing(call, f"{RECONCILIATIONS.folder}/")
         tenant_id, owner, now = call.principal.tenant_id, call.relay.peer_id, rfc3339(call.now)
         reconciliation_id = RECONCILIATIONS.new_id(self._ids, call.now)
         message = message_of(request.commit_message, f"coordination: open {reconciliation_id}")
@@ -142,7 +140,6 @@ class Reconciliations:
 
     def resolve(self, request: ResolveReconciliation, call: Call) -> Answer:
         """End a dispute: the first who does so is right, and the same again changes nothing."""
-        require_writing(call, f"{RECONCILIATIONS.folder}/")
         path = RECONCILIATIONS.checked_path(request.reconciliation_id, "reconciliation_id")
         return Answer(retried(lambda: self._resolve(path, request, call)))
 

@@ -10,7 +10,6 @@ from lamina.coordination.artifacts.checks import (
     check_visible,
     message_of,
     refused,
-    require_writing,
     wanted_keys,
 )
 from lamina.coordination.artifacts.kinds import SHARED
@@ -46,7 +45,6 @@ class SharedArtifacts:
 
     def create(self, request: CreateShared, call: Call) -> Answer:
         """Begin an artifact; the caller owns it, and its participants never change."""
-        require_writing(call, f"{SHARED.folder}/")
         owner, now = call.relay.peer_id, rfc3339(call.now)
         state = _checked_state(request)
         shared_id = SHARED.new_id(self._ids, call.now)
@@ -106,7 +104,6 @@ class SharedArtifacts:
 
     def update(self, request: UpdateShared, call: Call) -> Answer:
         """Put new content in place of what stands, at the version that the owner has seen."""
-        require_writing(call, f"{SHARED.folder}/")
         path = SHARED.checked_path(request.shared_id, "shared_id")
         return Answer(retried(lambda: self._update(path, request, call)))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from pydantic_core import from_json
@@ -17,8 +16,9 @@ from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, Instant, instant, rfc3339
 from lamina.store.ports.audit import Audit, AuditQuery
 from lamina.store.ports.documents import Documents
+from lamina.store.ports.messages import Messages, PendingPage, PendingQuery
 
-__all__ = ["Deliveries", "FollowedDelivery", "TenantFigures"]
+__all__ = ["TenantFigures"]
 
 _CHECKS: Final = "runs/checks/"
 _REPLICATION: Final = "peers/replication_state.json"
@@ -26,38 +26,28 @@ _PAGE: Final = 1000
 _VERIFIED: Final = frozenset({"/v1/messages/verify", "/v1/messages/send", "/v1/relay/forward"})
 """Where signed envelopes are proved; a refusal of one is a 401."""
 _REFUSED: Final = 401
-_PENDING: Final = "pending_ack"
-_ENDS: Final = ("acked", "dead_letter")
-
-
-@dataclass(frozen=True, slots=True)
-class FollowedDelivery:
-    """A message whose delivery is followed, and its state now."""
-
-    recipient: str
-    status: str
-
-
-Deliveries = Callable[[str, Instant], Iterable[FollowedDelivery]]
-"""The deliveries of a tenant that are followed, as of an instant."""
+_SHOWN_AS: Final = {"pending_ack": "pending", "acked": "acked", "dead_letter": "dead_letter"}
 
 
 class TenantFigures:
     """What there is to count of a tenant."""
 
     def __init__(
-        self, documents: Documents, audit: Audit, deliveries: Deliveries, names: Callable[[str], str]
+        self, documents: Documents, audit: Audit, messages: Messages, names: Callable[[str], str]
     ) -> None:
         """``names`` is what an endpoint of the audit log is called."""
         self._documents = documents
         self._audit = audit
-        self._deliveries = deliveries
+        self._messages = messages
         self._names = names
 
     def read(self, request: ReadRelayMetrics, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
         """Everything as of now."""
         tenant_id, now = call.principal.tenant_id, call.now
-        delivery = _delivery(self._deliveries(tenant_id, now))
+        page = self._messages.pending(
+            PendingQuery(tenant_id=tenant_id, now=now, limit=limits.METRIC_DELIVERIES_MAX)
+        )
+        delivery = _delivery(page, now)
         checks, unreadable = self._checks(tenant_id)
         events: Counter[str] = Counter()
         peers: Counter[str] = Counter()
@@ -117,21 +107,23 @@ class TenantFigures:
         return (None if document is None else _object(document.content)) or {}
 
 
-def _delivery(followed: Iterable[FollowedDelivery]) -> DeliveryFigures:
-    summary: Counter[str] = Counter()
+def _delivery(page: PendingPage, now: Instant) -> DeliveryFigures:
+    """Every delivery by state, and the newest of them by recipient."""
+    summary = page.summary
     by_recipient: dict[str, Counter[str]] = {}
-    shown_as = {_PENDING: "pending", "acked": "acked", "dead_letter": "dead_letter"}
-    for each in followed:
-        summary[each.status] += 1
-        counts = by_recipient.setdefault(each.recipient, Counter(total=0, pending=0, acked=0, dead_letter=0))
+    for each in page.found:
+        counts = by_recipient.setdefault(
+            each.message.recipient, Counter(total=0, pending=0, acked=0, dead_letter=0)
+        )
         counts["total"] += 1
-        if each.status in shown_as:
-            counts[shown_as[each.status]] += 1
-    ended = sum(summary[status] for status in _ENDS)
+        status = each.delivery.status_at(now)
+        if status in _SHOWN_AS:
+            counts[_SHOWN_AS[status]] += 1
+    acked, dead = summary.get("acked", 0), summary.get("dead_letter", 0)
     return DeliveryFigures(
         summary=_sorted(summary),
-        backlog_depth=summary[_PENDING],
-        ack_success_ratio=summary["acked"] / ended if ended else 1.0,
+        backlog_depth=summary.get("pending_ack", 0),
+        ack_success_ratio=acked / (acked + dead) if acked + dead else 1.0,
         by_recipient={name: dict(counts) for name, counts in sorted(by_recipient.items())},
     )
 

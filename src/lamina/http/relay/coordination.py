@@ -1,4 +1,4 @@
-"""The rows of the Relay contract for what agents hand over, share and dispute (seed 000): verb and path to operation."""
+"""The rows of the Relay contract for what agents hand over, share, dispute and give each other to do: verb and path to operation."""
 
 from __future__ import annotations
 
@@ -30,6 +30,12 @@ _ROWS: Final = (
     ("GET", f"{_DISPUTE}/{{reconciliation_id}}", "coordination_reconciliation_read"),
     ("GET", "/v1/coordination/reconciliations/query", "coordination_reconciliation_query"),
     ("POST", f"{_DISPUTE}/{{reconciliation_id}}/resolve", "coordination_reconciliation_resolve"),
+    ("POST", "/v1/tasks", "tasks_create"),
+    ("GET", "/v1/tasks/query", "tasks_query"),
+    ("PATCH", "/v1/tasks/{task_id}", "tasks_update"),
+    ("POST", "/v1/docs/patch/propose", "docs_patch_propose"),
+    ("POST", "/v1/docs/patch/apply", "patch_apply"),
+    ("POST", "/v1/code/patch/propose", "code_patch_propose"),
 )
 
 

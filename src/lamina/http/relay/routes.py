@@ -11,8 +11,8 @@ from lamina.http.relay.bridge import bridge_rows
 from lamina.http.relay.context import context_rows
 from lamina.http.relay.continuity import CONTINUITY_JOBS, continuity_rows
 from lamina.http.relay.coordination import coordination_rows
+from lamina.http.relay.messages import message_rows
 from lamina.http.relay.operators import OPERATOR_JOBS, operator_rows
-from lamina.http.relay.peers import peer_rows
 from lamina.http.relay.schedule import schedule_rows
 from lamina.http.routes import Route
 from lamina.kernel.operations import Operation
@@ -29,8 +29,9 @@ def relay_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
         *continuity_rows(by_name),
         *context_rows(by_name),
         *schedule_rows(by_name),
-        *peer_rows(by_name),
         *coordination_rows(by_name),
+        *peer_rows(by_name),
+        *message_rows(by_name),
         *operator_rows(by_name),
         *bridge_rows(by_name),
     ]

@@ -42,6 +42,7 @@ __all__ = [
     "LoopKeeper",
     "is_alike",
     "is_same",
+    "loop_text",
     "quote_of",
     "raises_loops",
     "reference_of",
@@ -195,7 +196,7 @@ class LoopKeeper:
             object=ObjectValue("literal", draft.wording, "string"),
             kind="loop",
             negated=False,
-            text=_told(name, draft.type.value, draft.wording, draft.due_at, event.offset)
+            text=loop_text(name, draft.type.value, draft.wording, draft.due_at, event.offset)
             + (f"{_QUOTED}{draft.quote}”)" if draft.quote else ""),
             external=False,
             trust=event.origin.trust,
@@ -257,7 +258,7 @@ class LoopKeeper:
                 horizon=loop.horizon if due_at == loop.due_at else draft.horizon,
                 due_at=due_at,
                 due_offset=due_offset,
-                text=_told(loop.subject.name, loop.predicate, str(loop.object.value), due_at, due_offset)
+                text=loop_text(loop.subject.name, loop.predicate, str(loop.object.value), due_at, due_offset)
                 + quote_of(loop),
                 valid_from=min(loop.valid_from, at),
                 from_offset=offset if at < loop.valid_from else loop.from_offset,
@@ -378,6 +379,6 @@ def _due_of(loop: Loop) -> LocalTime | None:
     return None if loop.due_at is None else LocalTime(loop.due_at, loop.due_offset)
 
 
-def _told(name: str, kind: str, wording: str, due_at: Instant | None, offset: Offset | None) -> str:
+def loop_text(name: str, kind: str, wording: str, due_at: Instant | None, offset: Offset | None) -> str:
     due = "" if due_at is None else f", due {day_text(due_at - 1, offset)}"
     return f"{name} has an open {kind}: {wording}{due}"

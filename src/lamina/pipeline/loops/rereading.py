@@ -17,7 +17,7 @@ from lamina.kernel.records import LOOPS_OPEN, Loop, LoopStatus, LoopType
 from lamina.kernel.time import from_datetime
 from lamina.pipeline.loops.answer import bears_on
 from lamina.pipeline.loops.dues import horizon_of
-from lamina.pipeline.loops.keeping import LoopKeeper, is_alike, is_same, quote_of, reference_of
+from lamina.pipeline.loops.keeping import LoopKeeper, is_alike, is_same, loop_text, quote_of, reference_of
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, terms_of
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
@@ -58,6 +58,9 @@ class LoopRereader(LoopKeeper):
                 self._undo(loop, held, writes)
                 continue
             settled.add(loop.id)
+        for loop in own:
+            if self._began_here(loop) and loop not in ours and self._stands(loop):
+                self._reword(loop, drafts, held, writes)
         for pointer in pointers:
             self._point(pointer, held, settled, writes)
         self._open_too(drafts, held, settled, later, endings, writes)
@@ -106,6 +109,22 @@ class LoopRereader(LoopKeeper):
         )
         held.insert(0, self._changed(loop, worded, writes))
 
+    def _reword(self, loop: Loop, drafts: list[LoopDraft], held: list[Loop], writes: Writes) -> None:
+        """Word a loop that later turns changed as the new reading does, and leave the state and the place that they gave it."""
+        same = next((draft for draft in drafts if is_alike(loop, draft)), None)
+        if same is None:
+            return
+        drafts.remove(same)
+        worded = _worded_as(loop, self._made(same, 0))
+        at = self._event.recorded_at
+        if worded.text == loop.text:
+            return
+        worded = replace(worded, version=loop.version + 1, recorded_from=at)
+        writes.closings.append(Closing(loop.tenant_id, loop.id, loop.version, at))
+        writes.records.append(worded)
+        writes.texts.append(record_row(worded))
+        held[:] = [worded if each.id == loop.id else each for each in held]
+
     def _undo(self, loop: Loop, held: list[Loop], writes: Writes) -> None:
         """As it was before the turn."""
         earlier = [each for each in self._view.versions(loop.id) if each.position not in self._places]
@@ -113,7 +132,8 @@ class LoopRereader(LoopKeeper):
         if loop in held:
             held.remove(loop)
         if isinstance(before, Loop):
-            restored = self._changed(loop, replace(before, recorded_to=None, closed_by=None), writes)
+            standing = replace(_worded_as(before, loop), recorded_to=None, closed_by=None)
+            restored = self._changed(loop, standing, writes)
             if restored.topic == LOOPS_OPEN:
                 held.append(restored)
 
@@ -213,3 +233,10 @@ class LoopRereader(LoopKeeper):
                 held.insert(0, self._put_new(loop, writes))
                 settled.add(loop.id)
                 opened += 1
+
+
+def _worded_as(loop: Loop, other: Loop) -> Loop:
+    """A loop in the words of another."""
+    words = str(other.object.value)
+    text = loop_text(loop.subject.name, loop.predicate, words, loop.due_at, loop.due_offset)
+    return replace(loop, object=other.object, extractor=other.extractor, text=text + quote_of(other))

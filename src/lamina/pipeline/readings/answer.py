@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from lamina import limits
 from lamina.kernel.events import Event, text_of
@@ -31,16 +31,22 @@ from lamina.language.running_speech import labelled_sentence, running_speech
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal import find_times
 from lamina.language.tokens import analyse
-from lamina.pipeline.extract.inflect import base_form, in_past, third_person
-from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, Triple
+from lamina.pipeline.extract.values import EntityRef, Extraction, Kind, Span, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
-from lamina.pipeline.extract.wording import display_name
 from lamina.pipeline.loops.dues import due_of
 from lamina.pipeline.loops.keeping import raises_loops
 from lamina.pipeline.loops.matching import key_terms
 from lamina.pipeline.loops.said import draft_of, shortened
 from lamina.pipeline.loops.turns import words_that_end
 from lamina.pipeline.loops.values import LoopDraft, LoopReading, Pointer
+from lamina.pipeline.readings.claims import (
+    is_about_value,
+    predicate_of,
+    restated_as,
+    value_of,
+    verb_of,
+    without_phrase,
+)
 from lamina.pipeline.readings.quoting import EDGES, clean, fold, is_quoted, was_said
 from lamina.pipeline.readings.reading import Reading
 from lamina.pipeline.readings.shape import (
@@ -65,12 +71,8 @@ _PAIRS_FROM: Final = 0.5
 _CJK_FROM: Final = "\u3000"
 _USER: Final = "user"
 _OWNED: Final = re.compile(r"(?:the )?user(?:['’]s)(?=\s)", re.IGNORECASE)
-_PREDICATE_CHARS_MAX: Final = 64
-_NO_PREDICATE: Final = re.compile(r"[^\w]+")
 _CLAUSE_ENDS: Final = re.compile(r"[,;:.!?()—–\n]+|\s-\s|\s(?:but|and)\s", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d")
-_AS_THEY_ARE: Final = frozenset({"is", "was", "are", "were", "has", "had"})
-_MODALS: Final = frozenset({"can", "could", "will", "would", "may", "might", "should", "must"})
 _SLOTS: Final[Mapping[str, str]] = {
     "name": "name_is",
     "home": "lives_in",
@@ -185,8 +187,8 @@ class _Gate:
             yield Pointer(item.about, says, _ENDED_FROM, terms, words=item.quote)
 
     def _triple(self, item: AnsweredFact) -> Triple | None:
-        subject, predicate = self._subject(item.subject), _predicate(item.predicate)
-        value = _bare(predicate, clean(item.object).strip(EDGES)[: limits.READING_OBJECT_CHARS_MAX])
+        subject, predicate = self._subject(item.subject), predicate_of(item.predicate)
+        value = without_phrase(predicate, clean(item.object).strip(EDGES)[: limits.READING_OBJECT_CHARS_MAX])
         if (
             subject is None
             or not predicate
@@ -202,23 +204,20 @@ class _Gate:
 
     def _made(self, item: AnsweredFact, subject: EntityRef, predicate: str, value: str) -> Triple:
         known = PREDICATES.get(predicate)
-        verb = _verb_of(predicate) if known is None else None
+        verb = verb_of(predicate) if known is None else None
         negated = item.polarity == "negative"
         planned = item.modality == "planned"
         start = max(0, self._text.find(item.quote))
         window = self._window(item.quote) if planned else (None, None)
+        kind: Kind = "attribute" if verb is None or not verb.past else "event"
+        if planned or known is not None:
+            kind = "plan" if planned or known is None else known.kind
         of_one = known.single_valued if known is not None else _NUMBER.match(value) is not None
         return Triple(
             subject=subject,
             predicate=predicate if verb is None else verb.predicate,
-            object=_value(value, None if known is None else known.object_type),
-            kind="plan"
-            if planned
-            else known.kind
-            if known is not None
-            else "event"
-            if verb and verb.past
-            else "attribute",
+            object=value_of(value, None if known is None else known.object_type),
+            kind=kind,
             confidence=_CONFIDENCE,
             evidence=Span(start, start + len(item.quote)),
             valid_from=window[0],
@@ -226,7 +225,7 @@ class _Gate:
             negated=negated,
             single_valued=of_one and not planned,
             handed_over=not is_quoted(item.quote, self._running),
-            restated="" if known or verb else _restated(subject, predicate, value, negated=negated),
+            restated="" if known or verb else restated_as(subject, predicate, value, negated=negated),
         )
 
     def _subject(self, name: str) -> EntityRef | None:
@@ -261,7 +260,7 @@ class _Gate:
         at = self._text.casefold().find(item.quote.casefold())
         for triple in self._heard.rules.triples:
             inside = at >= 0 and at <= triple.evidence.start < at + len(item.quote)
-            if not inside or not _is_value(triple, terms):
+            if not inside or not is_about_value(triple, terms):
                 continue
             if triple.negated != negated and triple.subject.key == subject.key:
                 return False
@@ -349,56 +348,6 @@ def _as_fact(item: AnsweredIdentity) -> AnsweredFact:
         modality="asserted",
         quote=item.quote,
     )
-
-
-def _predicate(name: str) -> str:
-    return _NO_PREDICATE.sub("_", clean(name).casefold()).strip("_")[:_PREDICATE_CHARS_MAX]
-
-
-def _bare(predicate: str, value: str) -> str:
-    """A value without the words that its predicate is worded with: of a team's size of "12 people" the 12."""
-    known = PREDICATES.get(predicate)
-    behind = "" if known is None else known.phrase.partition("{}")[2]
-    return (value.removesuffix(behind) or value) if behind else value
-
-
-class _Verb(NamedTuple):
-    predicate: str
-    past: bool
-
-
-def _verb_of(predicate: str) -> _Verb | None:
-    """A free predicate as rules have it, by the plain form of its verb; None where it begins with none."""
-    first, _, rest = predicate.partition("_")
-    base = base_form(first)
-    if first in _AS_THEY_ARE:
-        return _Verb(predicate, past=False)
-    past = in_past(base) == first != base
-    if not past and third_person(base) != first:
-        return None
-    return _Verb(f"{base}_{rest}".strip("_"), past=past)
-
-
-def _restated(subject: EntityRef, predicate: str, value: str, *, negated: bool) -> str:
-    """A claim whose predicate is no verb: "Aoife's driving test date is 8 December", "Ravi can not smell freesias"."""
-    first, _, rest = predicate.partition("_")
-    name, no = display_name(subject), " not" if negated else ""
-    if first in _MODALS:
-        return f"{name} {first}{no} {rest.replace('_', ' ')} {value}"
-    return f"{possessive(name)} {predicate.replace('_', ' ')} is{no} {value}"
-
-
-def _value(value: str, object_type: Any) -> EntityRef | LiteralValue:
-    """A value of a predicate that is known to have a named thing, or words."""
-    if object_type is not None:
-        return EntityRef(value, normalise_name(value), object_type)
-    return LiteralValue("string", value)
-
-
-def _is_value(triple: Triple, terms: frozenset[str]) -> bool:
-    value = triple.object
-    words = key_terms(value.name if isinstance(value, EntityRef) else str(value.value))
-    return bool(words) and words <= terms
 
 
 def _asked_about(before: Event | None) -> frozenset[str]:

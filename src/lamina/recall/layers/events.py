@@ -79,7 +79,10 @@ class EventReads:
         call.require_known(None if event is None else event.scope, not_found("event", request.event_id))
         assert event is not None, "it lies in a scope"
         derives = Shown(self._store.records, tenant_id, call.may_read).derived_from([event.id])
-        return Answer(event_view(event, derives.get(event.id, ()), quarantine_of(event)))
+        rests = list(derives.get(event.id, ()))
+        if event.redacted_by is not None:
+            rests += [f"redacted:{each}" for each in self._store.erasing.derived_once(tenant_id, event.id)]
+        return Answer(event_view(event, rests, quarantine_of(event)))
 
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
         """A page of episodes."""

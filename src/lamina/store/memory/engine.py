@@ -20,6 +20,7 @@ from lamina.store.memory.job_runs import MemoryJobRuns
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
+from lamina.store.memory.messages import MemoryMessages
 from lamina.store.memory.model_outputs import MemoryModelOutputs
 from lamina.store.memory.packs import MemoryPacks
 from lamina.store.memory.records import MemoryRecords
@@ -62,6 +63,7 @@ class MemoryStore:
         self.relay_tokens = MemoryRelayTokens(self._memory)
         self.job_runs = MemoryJobRuns(self._memory)
         self.signing_keys = MemorySealedKeys(self._memory)
+        self.messages = MemoryMessages(self._memory)
         self.revocations = MemoryRevocations(self._memory)
         self.definitions = MemoryDefinitions(self._memory, self.log)
         self.schedule = MemorySchedule(self._memory)

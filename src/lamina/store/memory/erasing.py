@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
@@ -51,6 +51,10 @@ class MemoryErasing:
         if any(key[:2] == (tenant_id, record_id) for key in tables.records):
             return None
         return tables.tombstones.get((tenant_id, record_id))
+
+    def derived_once(self, tenant_id: str, event_id: str) -> Sequence[str]:
+        """Mirrors ``Erasing.derived_once``."""
+        return sorted(self._memory.tables.derived_once.get((tenant_id, event_id), ()))
 
     def has_frozen(self, tenant_id: str) -> bool:
         """Mirrors ``Erasing.has_frozen``."""
@@ -250,6 +254,11 @@ def _land(tables: Tables, tenant_id: str, changes: Changes) -> None:
     tables.supports |= {edge[:4]: edge for edge in changes.supports}
     _freeze(tables, tenant_id, changes)
     tables.tombstones |= {(each.tenant_id, each.id): each for each in changes.tombstones}
+    for event in changes.deleted:
+        tables.derived_once.pop((tenant_id, event.id), None)
+    for event_id, record_id in changes.derived_once:
+        once = tables.derived_once.get((tenant_id, event_id), frozenset())
+        tables.derived_once[tenant_id, event_id] = once | {record_id}
     for scope in changes.erased.remade:
         events = sum((e.tenant_id, e.scope) == (tenant_id, scope) for e in tables.events.values())
         if events:

@@ -156,6 +156,32 @@ class MemorySessions:
             )
             return True
 
+    def walk(self, after: Sitting | None, limit: int) -> list[Sitting]:
+        """Mirrors ``Sessions.walk``."""
+        behind = None if after is None else (after.place, after.number)
+        ordered = sorted(self._memory.tables.sittings.items())
+        return [sitting for key, sitting in ordered if behind is None or key > behind][:limit]
+
+    def folded(self, place: Place, number: int) -> list[str]:
+        """Mirrors ``Sessions.folded``."""
+        rows = sorted(self._memory.tables.outbox.values(), key=lambda row: row.id)
+        of_sitting = [row for row in rows if (row.place, row.sitting) == (place, number)]
+        return [row.event_id for row in of_sitting if row.folded_at is not None]
+
+    def retell(self, sitting: Sitting, summary: str, bridge: str | None) -> bool:
+        """Mirrors ``Sessions.retell``."""
+        with self._memory.change() as tables:
+            held = tables.sittings.get((sitting.place, sitting.number))
+            if held is None or held.revision != sitting.revision:
+                return False
+            tables.sittings[held.place, held.number] = replace(
+                held,
+                summary=summary,
+                bridge=held.bridge if bridge is None else bridge,
+                revision=held.revision + 1,
+            )
+            return True
+
     def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
         """Mirrors ``Sessions.unfolded``."""
         rows = sorted(self._memory.tables.outbox.values(), key=lambda row: row.id)

@@ -20,6 +20,7 @@ from lamina.store.ports.erasures import ErasureJob, ErasureLine, Preview
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.job_runs import JobRun
+from lamina.store.ports.messages import Delivery, SeenNonce, StoredAck, StoredMessage
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.ports.registry import PolicyRow, ScopeState
@@ -83,6 +84,7 @@ class Tables:
     supports: dict[tuple[str, str, str, str], Support] = field(default_factory=dict)
     log_ends: dict[str, tuple[int, Instant]] = field(default_factory=dict)
     tombstones: dict[tuple[str, str], Tombstone] = field(default_factory=dict)
+    derived_once: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     frozen: dict[tuple[str, str], tuple[Scope, Instant]] = field(default_factory=dict)
     frozen_records: dict[tuple[str, str, int], Record] = field(default_factory=dict)
     frozen_supports: dict[tuple[str, str, str, str], Support] = field(default_factory=dict)
@@ -115,6 +117,11 @@ class Tables:
     relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
     signing_keys: dict[tuple[str, str], SealedKey] = field(default_factory=dict)
     job_runs: dict[tuple[str, str], JobRun] = field(default_factory=dict)
+    messages: dict[tuple[str, str], StoredMessage] = field(default_factory=dict)
+    deliveries: dict[tuple[str, str], Delivery] = field(default_factory=dict)
+    message_acks: dict[tuple[str, str, str], StoredAck] = field(default_factory=dict)
+    nonces: dict[tuple[str, str], SeenNonce] = field(default_factory=dict)
+    last_message: int = 0
     sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
     outbox: dict[int, OutboxRow] = field(default_factory=dict)
     last_outbox: int = 0

@@ -102,6 +102,11 @@ class Erasing(Protocol):
         """What stands in the place of an id that was erased; None for one that is there again, or never was."""
         ...
 
+    def derived_once(self, tenant_id: str, event_id: str) -> Sequence[str]:
+        """What had rested on an event without words and was deleted with them, by id (seed 002, 18.2 item 2); facts and episodes alone,
+        since ids of others are hashes of what they say."""
+        ...
+
     def has_frozen(self, tenant_id: str) -> bool:
         """Whether anything of a tenant is frozen, or any event without its words."""
         ...

@@ -213,6 +213,19 @@ class Sessions(Protocol):
         summary has changed since the sitting was read."""
         ...
 
+    def walk(self, after: Sitting | None, limit: int) -> list[Sitting]:
+        """The sittings of every tenant in a fixed order, from behind one on."""
+        ...
+
+    def folded(self, place: Place, number: int) -> list[str]:
+        """The events that the summary of a sitting tells of, in the order in which they left its window."""
+        ...
+
+    def retell(self, sitting: Sitting, summary: str, bridge: str | None) -> bool:
+        """Put other words in the place of the summary and, where given, of the bridge; False, with nothing done, if the summary has
+        changed since the sitting was read."""
+        ...
+
     def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
         """The newest events that left a sitting's window and that its summary does not tell of yet, oldest first."""
         ...

@@ -19,6 +19,7 @@ from lamina.store.ports.job_runs import JobRuns
 from lamina.store.ports.jobs import Jobs
 from lamina.store.ports.lifecycle import Lifecycle
 from lamina.store.ports.log import EventLog
+from lamina.store.ports.messages import Messages
 from lamina.store.ports.model_outputs import ModelOutputs
 from lamina.store.ports.packs import Packs
 from lamina.store.ports.records import Records
@@ -107,6 +108,11 @@ class Store(Protocol):
     @property
     def job_runs(self) -> JobRuns:
         """Runs of operators' jobs."""
+        ...
+
+    @property
+    def messages(self) -> Messages:
+        """What peers send each other."""
         ...
 
     @property

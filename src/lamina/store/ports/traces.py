@@ -122,6 +122,10 @@ class Traces(Protocol):
         write-ahead file. Others write meanwhile, but for the one time that an older folder is written anew."""
         ...
 
+    def scrub_due(self) -> bool:
+        """Whether something was deleted for good since the files were cleared last."""
+        ...
+
     def remains(self, tenant_id: str, erasure_id: str) -> Remains:
         """What an erasure has left of what it took."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from lamina.kernel.events import Event
-from lamina.kernel.records import Layer
+from lamina.kernel.records import Layer, is_event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.erasing import Erased, Erasure, Tombstone
@@ -42,6 +42,7 @@ def report(ground: Ground, out: Changes, outcome: Outcome, now: Instant) -> None
     out.tombstones = [
         _tombstone(erasure, key, layer, scope, now) for key, (layer, scope) in sorted(places.items())
     ]
+    out.derived_once = _derived_once(ground, out, places)
     counts = Counter(
         [(scope, layer) for layer, scope in places.values()]
         + [(event.scope, Layer.EVENTS) for event in out.redacted]
@@ -62,6 +63,19 @@ def report(ground: Ground, out: Changes, outcome: Outcome, now: Instant) -> None
         entries=[entries[scope].id for scope in sorted(entries)],
         remade=sorted(anew - ground.inside),
     )
+
+
+def _derived_once(
+    ground: Ground, out: Changes, places: Mapping[str, tuple[Layer, Scope]]
+) -> list[tuple[str, str]]:
+    """Events, each with what rested on it and goes, where the id of that tells nothing. Whoever loses the words of one does so in this
+    step or in one that comes after it; they are read of events without words alone."""
+    if ground.erasure.cascade == "derived_only":
+        return []
+    telling = [key for key, (layer, _) in places.items() if layer in (Layer.FACTS, Layer.EPISODES)]
+    pairs = [(each.source_id, key) for key in telling for each in ground.supports.get(key, ())]
+    deleted = {event.id for event in out.deleted}
+    return sorted({pair for pair in pairs if is_event(pair[0]) and pair[0] not in deleted})
 
 
 def _tombstone(erasure: Erasure, key: str, layer: Layer, scope: Scope, now: Instant) -> Tombstone:

@@ -91,6 +91,10 @@ class SqliteErasing:
             erased_at=row[7],
         )
 
+    def derived_once(self, tenant_id: str, event_id: str) -> Sequence[str]:
+        """Mirrors ``Erasing.derived_once``."""
+        return [row[0] for row in self._readers.rows(_SQL["redacted_derivations"], (tenant_id, event_id))]
+
     def has_frozen(self, tenant_id: str) -> bool:
         """Mirrors ``Erasing.has_frozen``."""
         return self._readers.row(_SQL["has_frozen"], (tenant_id,)) is not None
@@ -222,6 +226,11 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None
             for t in changes.tombstones
         ],
     )
+    connection.executemany(
+        _SQL["put_redacted_derivation"], [(tenant_id, *pair) for pair in changes.derived_once]
+    )
+    if worded or changes.gone:
+        connection.execute(_SQL["ask_scrubbing"])
     connection.executemany(_SQL["make_stale"], [(tenant_id, scope) for scope in changes.erased.remade])
     touched = [(tenant_id, scope) for scope in sorted(changes.touched)]
     connection.executemany(_SQL["note_index_change"], touched)
@@ -237,6 +246,7 @@ def _drop_events(
         connection.execute(_SQL[block], places)
     deleted = [event.id for event in changes.deleted]
     connection.execute(_SQL["drop_supports_of"], (tenant_id, json_list(deleted)))
+    connection.execute(_SQL["drop_redacted_derivations"], (tenant_id, json_list(deleted)))
     connection.executemany(_SQL["delete_event"], [(tenant_id, key) for key in deleted])
     for event in changes.unsent:
         directives = event_row(0, 0, event.id, 0, event)[13]

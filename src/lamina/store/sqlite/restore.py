@@ -17,12 +17,14 @@ from typing import IO, Final
 import apsw
 
 from lamina.errors import Conflict, Invalid, LaminaError, Unavailable
+from lamina.kernel.time import Instant
 from lamina.store.backups.archive import BackupArchive, open_archive
 from lamina.store.backups.manifest import DATABASE, BackupManifest, BackupMember
 from lamina.store.backups.sealing import Secret, damaged
 from lamina.store.documents.checking import fault_of
 from lamina.store.documents.packs import sync_folder
 from lamina.store.documents.repository import folder_name
+from lamina.store.ports.store import Store
 from lamina.store.sqlite.backup import tenant_states
 from lamina.store.sqlite.connection import translated
 from lamina.store.sqlite.engine import FILE_NAME, RESTORING, SqliteStore, make_folder
@@ -61,11 +63,17 @@ def verify(path: Path, secret: Callable[[str], Secret | None]) -> BackupManifest
 
 
 def restore(
-    folder: Path, path: Path, secret: Callable[[str], Secret | None], *, lock_of: _Lock
+    folder: Path,
+    path: Path,
+    secret: Callable[[str], Secret | None],
+    *,
+    lock_of: _Lock,
+    before_served: Callable[[Store, Instant], None] | None = None,
 ) -> RestoredFolder:
     """Restore a backup into a folder that is empty or not there; ``lock_of`` takes the lock of who serves a folder.
 
-    ``secret`` is as in ``ChunkReader``. Raises ``NotFound`` (BACKUP_NOT_FOUND), ``Invalid`` (INVALID_BACKUP,
+    ``secret`` is as in ``ChunkReader``. ``before_served`` is done to the restored memory, given when its backup was made, before it is
+    checked and put in place. Raises ``NotFound`` (BACKUP_NOT_FOUND), ``Invalid`` (INVALID_BACKUP,
     WRONG_BACKUP_KEY), ``Conflict`` (FOLDER_NOT_EMPTY, FOLDER_IN_USE) and ``Unavailable`` (CANNOT_OPEN_STORE). Whatever it
     raises, the folder holds no memory then.
     """
@@ -73,7 +81,7 @@ def restore(
         _require_known(archive.manifest)
         _require_room(aside, archive.manifest)
         _extract(archive, aside)
-        same_hashes = _prepare(aside, archive.manifest)
+        same_hashes = _prepare(aside, archive.manifest, before_served)
         _place(aside, folder)
     return RestoredFolder(archive.manifest, same_hashes)
 
@@ -167,7 +175,9 @@ def _extract(archive: BackupArchive, aside: Path) -> None:
     told.write_bytes(archive.manifest.encoded() + b"\n")
 
 
-def _prepare(aside: Path, manifest: BackupManifest) -> bool:
+def _prepare(
+    aside: Path, manifest: BackupManifest, before_served: Callable[[Store, Instant], None] | None
+) -> bool:
     """Bring the restored memory to where it can be served, and check it whole; whether its commits have their hashes.
 
     This is the place for what has to hold before anybody reads: the shape of today's release, and the repositories, which
@@ -183,6 +193,8 @@ def _prepare(aside: Path, manifest: BackupManifest) -> bool:
     store = SqliteStore(data)
     try:
         store.documents.recover()
+        if before_served is not None:
+            before_served(store, manifest.made_at)
     finally:
         store.close()
     heads = heads_of(data / FILE_NAME)

@@ -1,9 +1,9 @@
 """Having nothing of deleted rows left in the file.
 
-Rows are overwritten as they go (``PRAGMA secure_delete``), but two things outlast them. A row that leaves the full-text
+Rows are overwritten as they go (``PRAGMA secure_delete``), but three things outlast them. A row that leaves the full-text
 table is only marked there, and its words end when the index is merged: SQLite's own ``secure-delete`` for that table does
-nothing where it keeps no content, and where it does takes 25 times as long as merging (decision 0045). And the write-ahead
-file has every page as it was, until it is emptied.
+nothing where it keeps no content, and where it does takes 25 times as long as merging (decision 0045). The write-ahead
+file has every page as it was, until it is emptied. And pages keep bytes of rows that moved elsewhere (``gaps.py``).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from lamina import limits
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.traces import Scrubbed
 from lamina.store.sqlite.connection import Writer, open_connection, translated
+from lamina.store.sqlite.gaps import clear_gaps
 
 __all__ = ["scrub"]
 
@@ -37,8 +38,10 @@ def scrub(path: Path, writer: Writer) -> Scrubbed:
             _LOG.info("the database is written anew, once, so that its free pages hold nothing of before")
             connection.execute("VACUUM").fetchall()
         freed = _free(connection, writer)
+        with contextlib.closing(open_connection(path, durable=True)) as mover:
+            cleared = clear_gaps(path, connection, mover)
         emptied = _empty_log(connection)
-    return Scrubbed(merges, freed, rewritten, emptied)
+    return Scrubbed(merges, freed, rewritten, emptied and cleared)
 
 
 def _merge(writer: Writer) -> int:

@@ -154,6 +154,20 @@ class SqliteSessions:
         except _FoldedBefore:
             return False
 
+    def walk(self, after: Sitting | None, limit: int) -> list[Sitting]:
+        """Mirrors ``Sessions.walk``."""
+        behind = ("", "", "", 0) if after is None else (*after.place, after.number)
+        return list(map(read_sitting, self._readers.rows(_SQL["sittings_after"], (*behind, limit))))
+
+    def folded(self, place: Place, number: int) -> list[str]:
+        """Mirrors ``Sessions.folded``."""
+        return [row[0] for row in self._readers.rows(_SQL["folded_turns"], (*place, number))]
+
+    def retell(self, sitting: Sitting, summary: str, bridge: str | None) -> bool:
+        """Mirrors ``Sessions.retell``."""
+        told = (sitting.worded, summary, bridge, sitting.revision)
+        return self._run("word_session", (*sitting.place, sitting.number, *told)) > 0
+
     def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
         """Mirrors ``Sessions.unfolded``."""
         rows = self._readers.rows(_SQL["outbox_unfolded"], (*place, number, limit))

@@ -27,6 +27,7 @@ from lamina.store.rules.traces import STRIPPED, is_bare, owned_paths, portions, 
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.leftovers import leftovers, rows_with
+from lamina.store.sqlite.messages import erase_messages
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.scrubbing import scrub
 from lamina.store.sqlite.sessions import read_sitting
@@ -90,6 +91,8 @@ class SqliteTraces:
                 gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
         gone["idempotency"] += self._erase_keys(erased)
         gone["pack"] += self._writer.write(lambda connection: _ran(connection, "delete_packs", (tenant_id,)))
+        if +gone:
+            self._writer.write(lambda connection: connection.execute(_SQL["ask_scrubbing"]))
         return +gone
 
     def _repeated(self, block: str, bindings: Row) -> int:
@@ -163,7 +166,16 @@ class SqliteTraces:
 
     def scrub(self) -> Scrubbed:
         """Mirrors ``Traces.scrub``."""
-        return scrub(self._path, self._writer)
+        state = self._readers.row(_SQL["scrubbing_state"], ())
+        scrubbed = scrub(self._path, self._writer)
+        if state is not None and scrubbed.log_emptied and state[1] < state[0]:
+            self._writer.write(lambda connection: connection.execute(_SQL["end_scrubbing"], (state[0],)))
+        return scrubbed
+
+    def scrub_due(self) -> bool:
+        """Mirrors ``Traces.scrub_due``."""
+        state = self._readers.row(_SQL["scrubbing_state"], ())
+        return state is not None and bool(state[1] < state[0])
 
     def remains(self, tenant_id: str, erasure_id: str) -> Remains:
         """Mirrors ``Traces.remains``."""
@@ -261,6 +273,7 @@ def _erase_documents(connection: apsw.Connection, tenant_id: str, paths: Sequenc
     given = (tenant_id, json_list(paths))
     numbers = [row[0] for row in connection.execute(_SQL["commits_of_paths"], given)]
     scopes = [row[0] for row in connection.execute(_SQL["scopes_of_paths"], given)]
+    erase_messages(connection, *given)
     _ran(connection, "delete_events_of_paths", given)
     documents = _ran(connection, "delete_documents", given)
     versions = _ran(connection, "delete_versions", given)

@@ -38,3 +38,19 @@ CREATE TABLE erasure (
 ) WITHOUT ROWID;
 CREATE INDEX erasure_running ON erasure (tenant_id, id) WHERE status = 'running';
 CREATE INDEX erasure_completed ON erasure (id) WHERE status = 'completed';
+
+-- What had rested on an event that lost its words, and was deleted with them: its id alone, for the event's back-pointers.
+CREATE TABLE redacted_derivation (
+  tenant_id          TEXT    NOT NULL,
+  event_id           TEXT    NOT NULL,
+  record_id          TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, event_id, record_id)
+) WITHOUT ROWID;
+
+-- How often something was erased whose words may still be in the file, how often of these it was cleared since, and how often pages were.
+CREATE TABLE scrubbing (
+  id                 INTEGER PRIMARY KEY CHECK (id = 1),
+  asked              INTEGER NOT NULL,
+  done               INTEGER NOT NULL,
+  pages              INTEGER NOT NULL DEFAULT 0
+);

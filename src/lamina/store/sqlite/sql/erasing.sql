@@ -306,3 +306,31 @@ DELETE FROM aside.support WHERE tenant_id = ?1 AND record_id IN (SELECT value FR
 -- name: forget_texts_aside
 -- And its rows of search.
 DELETE FROM aside.text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+
+-- name: put_redacted_derivation
+-- What rested on an event without words, and is deleted.
+INSERT OR IGNORE INTO redacted_derivation (tenant_id, event_id, record_id) VALUES (?1, ?2, ?3);
+
+-- name: redacted_derivations
+-- What had rested on an event.
+SELECT record_id FROM redacted_derivation WHERE tenant_id = ?1 AND event_id = ?2 ORDER BY record_id;
+
+-- name: drop_redacted_derivations
+-- Of events that are deleted, a JSON list.
+DELETE FROM redacted_derivation WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_each(?2));
+
+-- name: ask_scrubbing
+-- Something was deleted whose words may still be in the file.
+INSERT INTO scrubbing (id, asked, done) VALUES (1, 1, 0) ON CONFLICT DO UPDATE SET asked = asked + 1;
+
+-- name: scrubbing_state
+-- How often that was so, and how often of these the file was cleared.
+SELECT asked, done FROM scrubbing WHERE id = 1;
+
+-- name: note_pages_cleared
+-- Pages were cleared past SQLite: a commit, so that every connection reads them again.
+INSERT INTO scrubbing (id, asked, done, pages) VALUES (1, 0, 0, 1) ON CONFLICT DO UPDATE SET pages = pages + 1;
+
+-- name: end_scrubbing
+-- The file was cleared of what had been asked by then.
+UPDATE scrubbing SET done = max(done, ?1) WHERE id = 1;

@@ -69,6 +69,17 @@ SELECT o.id, o.tenant_id, o.scope, o.session, o.sitting, o.event_id, o.sent_at, 
 FROM event AS e INDEXED BY event_session CROSS JOIN outbox AS o ON o.tenant_id = e.tenant_id AND o.event_id = e.id
 WHERE e.tenant_id = ?1 AND e.scope = ?2 AND e.session = ?3 AND o.sitting = ?4 ORDER BY o.id;
 
+-- name: folded_turns
+-- The turns that the summary of a sitting tells of, in the order of leaving.
+SELECT o.event_id
+FROM event AS e INDEXED BY event_session CROSS JOIN outbox AS o ON o.tenant_id = e.tenant_id AND o.event_id = e.id
+WHERE e.tenant_id = ?1 AND e.scope = ?2 AND e.session = ?3 AND o.sitting = ?4 AND o.folded_at IS NOT NULL ORDER BY o.id;
+
+-- name: sittings_after
+-- The sittings of every tenant from behind one on.
+SELECT * FROM session WHERE (tenant_id, scope, session, number) > (?1, ?2, ?3, ?4)
+ORDER BY tenant_id, scope, session, number LIMIT ?5;
+
 -- name: drop_outbox
 -- Take a row out.
 DELETE FROM outbox WHERE tenant_id = ?1 AND id = ?2;

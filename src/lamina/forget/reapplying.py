@@ -1,0 +1,79 @@
+"""What was erased after a backup is erased from the folder that it was restored into, before anybody reads there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lamina.forget.planning import About
+from lamina.forget.runner import Eraser
+from lamina.forget.stepping import erased_in_steps
+from lamina.kernel.time import Clock, Instant
+from lamina.store.ports.erasing import Erasure
+from lamina.store.ports.erasures import ErasedPlace, ErasureJob
+from lamina.store.ports.store import Store
+from lamina.store.ports.tombstones import ListedErasure
+from lamina.store.ports.traces import ErasedBeside
+
+__all__ = ["apply_again"]
+
+_OWNER = "restore"
+
+
+def apply_again(
+    store: Store, listed: Iterable[ListedErasure], clock: Clock, *, as_of: Instant, about: About
+) -> int:
+    """Do what is listed again, oldest first, where the folder as of its backup does not know of it; how many that were.
+
+    Erasures that were under way in the backup go on, here or in the worker: what they hide is hidden meanwhile.
+    """
+    eraser = Eraser(store, clock, _OWNER, about=about)
+    store.erasures.take_over()
+    while eraser.step():
+        pass
+    done = 0
+    for each in listed:
+        if each.cascade == "gdpr":
+            if store.erasures.get(each.tenant_id, each.id) is None:
+                store.erasures.begin(_job(each))
+                eraser.step()
+                done += 1
+        elif each.cascade == "redact_events" or each.at > as_of:
+            # What was forgotten but for its words, and brought back by a replay before the backup, stays.
+            done += _forgotten_again(store, each)
+    if store.traces.scrub_due():
+        store.traces.scrub()
+    return done
+
+
+def _job(listed: ListedErasure) -> ErasureJob:
+    return ErasureJob(
+        tenant_id=listed.tenant_id,
+        id=listed.id,
+        scope=listed.scope,
+        place=ErasedPlace(listed.id, (listed.scope,), listed.held, listed.actors),
+        requested_by=listed.by_actor,
+        audit_note="done again after a restore",
+        started_at=listed.at,
+        crosses=True,
+        unregisters=listed.unregisters,
+        factor=listed.factor,
+        floor=listed.floor,
+    )
+
+
+def _forgotten_again(store: Store, listed: ListedErasure) -> bool:
+    erasure = Erasure(
+        tenant_id=listed.tenant_id,
+        erasure_id=listed.id,
+        by_actor=listed.by_actor,
+        cascade=listed.cascade,
+        redact=listed.events,
+        records=listed.records,
+        audit_id=listed.audit_id,
+        factor=listed.factor,
+        floor=listed.floor,
+    )
+    steps = list(erased_in_steps(store, erasure))
+    if listed.events:
+        store.traces.erase_beside(ErasedBeside(tenant_id=listed.tenant_id, event_ids=listed.events))
+    return any(step.redacted or step.gone for step in steps)

@@ -1,0 +1,122 @@
+"""Clearing what SQLite leaves between the pointers and the cells of a page.
+
+``secure_delete`` overwrites a row where it stood when it goes. But where rows move to other pages (btree.c, rebuildPage) their bytes
+stay in the part of a page that belongs to no cell, until something else is put there; later deletions do not find them. SQL reaches
+these bytes only by writing the whole file anew.
+
+They mean nothing to SQLite, so they are overwritten in the file itself: under the write lock, with everything of the write-ahead
+file moved, so that what stands in the file is what holds. A commit in the same lock has every other connection read these pages again.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import apsw
+
+from lamina import limits
+from lamina.store.blocks import load_blocks
+
+__all__ = ["clear_gaps"]
+
+_SQL = load_blocks("lamina.store.sqlite")
+_INTERIOR, _LEAF = frozenset({2, 5}), frozenset({10, 13})
+_HEADER: Final = 100  # of the file, on its first page
+_PAGES_MAX: Final = 1 << 24
+"""Beyond it an overflow page, whose first byte is of a page's number, could be taken for one of a tree."""
+_AGAIN_S: Final = 0.05
+_open: dict[str, int] = {}
+"""Descriptors are kept: closing one would take the locks of every connection that this process has to the file."""
+
+
+class _Two(NamedTuple):
+    """One connection holds the write lock, while the other one moves what the write-ahead file has."""
+
+    holder: apsw.Connection
+    mover: apsw.Connection
+
+
+def clear_gaps(path: Path, holder: apsw.Connection, mover: apsw.Connection) -> bool:
+    """Clear every page of a database, a few at a time, of what belongs to no row; whether that was possible. The connections are in no
+    transaction; one holds the write lock while the other one moves what the write-ahead file has."""
+    descriptor = _descriptor(path)
+    head = os.pread(descriptor, _HEADER, 0)
+    (size,) = struct.unpack_from(">H", head, 16)
+    size = 65_536 if size == 1 else size
+    usable = size - head[20]
+    is_mapped = any(head[52:56])  # auto_vacuum: pages that say what other pages are
+    count = min(os.fstat(descriptor).st_size // size, _PAGES_MAX - 1)
+    for first in range(1, count + 1, limits.GAP_PAGES):
+        numbers = [
+            number
+            for number in range(first, min(first + limits.GAP_PAGES, count + 1))
+            if not (is_mapped and _maps(number, usable))
+        ]
+        if any(_gap_of(descriptor, number, size, usable) for number in numbers) and not _cleared(
+            _Two(holder, mover), descriptor, numbers, size, usable
+        ):
+            return False
+    os.fsync(descriptor)
+    return True
+
+
+def _cleared(connections: _Two, descriptor: int, numbers: list[int], size: int, usable: int) -> bool:
+    for _ in range(limits.LOG_EMPTIED_TRIES):
+        _move(connections.mover)  # most of it while others write
+        connections.holder.execute("BEGIN IMMEDIATE")
+        try:
+            # All that holds is in the file, and nobody else writes there now.
+            if is_moved := _move(connections.mover):
+                for number in numbers:
+                    gap = _gap_of(descriptor, number, size, usable)
+                    if gap is not None:
+                        os.pwrite(descriptor, bytes(gap[1] - gap[0]), (number - 1) * size + gap[0])
+                connections.holder.execute(_SQL["note_pages_cleared"])
+        finally:
+            connections.holder.execute("COMMIT")
+        if is_moved:
+            return True
+        time.sleep(_AGAIN_S)
+    return False
+
+
+def _move(connection: apsw.Connection) -> bool:
+    """Move what the write-ahead file has into the database; whether all of it was, as it is not while somebody reads from before."""
+    ((busy, frames, moved),) = connection.execute("PRAGMA wal_checkpoint(passive)").fetchall()
+    return not busy and frames == moved
+
+
+def _gap_of(descriptor: int, number: int, size: int, usable: int) -> tuple[int, int] | None:
+    """The part of a page of a tree that belongs to no cell, where anything stands there (SQLite's file format, 1.6)."""
+    page = os.pread(descriptor, size, (number - 1) * size)
+    at = _HEADER if number == 1 else 0
+    if len(page) < size or page[at] not in _INTERIOR | _LEAF:
+        return None
+    cells, start = struct.unpack_from(">HH", page, at + 3)
+    start = start or 65_536
+    pointers = at + (12 if page[at] in _INTERIOR else 8)
+    end = pointers + 2 * cells
+    if not end <= start <= usable:
+        return None
+    if any(not start <= each < usable for each in struct.unpack_from(f">{cells}H", page, pointers)):
+        return None
+    return (end, start) if page.count(0, end, start) < start - end else None
+
+
+def _maps(number: int, usable: int) -> bool:
+    """Whether a page is one of those that say of which kind the others are (1.8)."""
+    return number >= 2 and (number - 2) % (usable // 5 + 1) == 0
+
+
+def _descriptor(path: Path) -> int:
+    name = str(path.resolve())
+    if name in _open:
+        known, there = os.fstat(_open[name]), path.stat()
+        if (known.st_dev, known.st_ino) == (there.st_dev, there.st_ino):
+            return _open[name]
+    _open[name] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    return _open[name]

@@ -1,0 +1,158 @@
+"""What was erased after a backup was made is not in the folder that it is restored into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from typer.testing import CliRunner
+
+from lamina.app import build_server
+from lamina.cli.main import app
+from lamina.errors import LaminaError
+from lamina.kernel.scopes import Scope
+from lamina.settings import Settings
+from lamina.store.backups.tombstones import TombstoneFile
+from lamina.store.ports.tombstones import ListedErasure
+from lamina.worker_app import build_eraser
+
+ALICE, BOB = "org:acme/user:alice", "org:acme/user:bob"
+LISTED = ListedErasure(
+    tenant_id="acme",
+    id="erasure_1",
+    at=1,
+    by_actor="user:alice",
+    cascade="gdpr",
+    scope=Scope(ALICE),
+    held=(Scope(f"{ALICE}/ws:case"),),
+    actors=("user:alice",),
+    factor=0.5,
+    floor=0.3,
+)
+
+
+class Served:
+    """A server over a folder, as the settings have it."""
+
+    def __init__(self, data: Path) -> None:
+        self.settings = Settings(data=data, tenant="acme")
+        self.server = build_server(self.settings)
+        self.client = TestClient(self.server.application, "http://localhost")
+        self.eraser = build_eraser(self.settings, self.server.store)
+
+    def post(self, path: str, body: dict[str, Any], by: str) -> Any:
+        answer = self.client.post(path, json=body, headers={"X-Cortex-Actor": by})
+        assert answer.status_code < 300, answer.text
+        return answer.json()
+
+    def say(self, text: str, scope: str) -> str:
+        by = scope.rpartition("/")[2]
+        sent = {
+            "scope": scope,
+            "modality": "conversation",
+            "content": {"kind": "message", "role": "user", "text": text},
+            "context": {"observed_at": "2026-05-13T11:00:00Z"},
+            "idempotency_key": text,
+        }
+        return str(self.post("/v1/experience", sent, by)["event_id"])
+
+    def texts(self, scope: str) -> list[str | None]:
+        got = self.client.get(
+            "/v1/events", params={"scope": scope}, headers={"X-Cortex-Actor": scope.rpartition("/")[2]}
+        )
+        return sorted(each["content"].get("text") for each in got.json()["items"])
+
+
+@contextmanager
+def serving(data: Path) -> Iterator[Served]:
+    served = Served(data)
+    try:
+        yield served
+    finally:
+        served.server.close()
+
+
+def lamina(*arguments: str | Path) -> tuple[int, str]:
+    done = CliRunner().invoke(app, [str(each) for each in arguments])
+    return done.exit_code, done.output
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.cli.backup_settings._NICENESS", 0)  # of this process, for all that follows
+    monkeypatch.setattr("lamina.limits.WAIT_S_MAX", 0.01)
+
+
+def test_what_was_erased_since_a_backup_stays_erased(tmp_path: Path) -> None:
+    data, second, third = tmp_path / "data", tmp_path / "second", tmp_path / "third"
+    with serving(data) as served:
+        served.say("a secret of hers", ALICE)
+        quarrel = served.say("a quarrel", BOB)
+        served.say("ramen", BOB)
+        code, said = lamina("backup", "--data", data)
+        made = Path(said.splitlines()[0])
+        assert (code, served.settings.tombstone_list.read_bytes()) == (0, b"")
+        chosen = {"scope": BOB, "selector": {"memory_ids": [quarrel]}, "cascade": "redact_events"}
+        served.post("/v1/forget", chosen, "user:bob")
+        served.post("/v1/erasures", {"scope": ALICE, "audit_note": "case 1"}, "user:alice")
+        assert served.eraser.step()
+        served.say("told after it", ALICE)
+    listed = served.settings.tombstone_list
+    assert [each.cascade for each in TombstoneFile(listed).read()] == ["redact_events", "gdpr"]
+    assert b"secret" not in listed.read_bytes()
+    assert lamina("restore", made, "--data", second)[0] == 0
+    with serving(second) as restored:
+        assert (restored.texts(ALICE), restored.texts(BOB)) == ([], ["ramen"])
+        assert restored.server.store.erasing.has_frozen("acme")
+    files = [path for path in second.rglob("*") if path.is_file()]
+    assert [path for path in files if b"secret of hers" in path.read_bytes()] == []
+    assert lamina("restore", made, "--data", third, "--without-tombstones")[0] == 0
+    with serving(third) as restored:
+        assert restored.texts(ALICE) == ["a secret of hers"]
+
+
+def test_a_backup_is_restored_with_its_list_or_not_at_all(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as served:
+        served.say("a secret", ALICE)
+        made = Path(
+            lamina("backup", "--data", tmp_path / "data", "--to", tmp_path / "away")[1].splitlines()[0]
+        )
+        served.post("/v1/erasures", {"scope": ALICE, "audit_note": "case 1"}, "user:alice")
+        assert served.eraser.step()
+    code, said = lamina("restore", made, "--data", tmp_path / "second")
+    assert (code, "TOMBSTONES_NOT_FOUND" in said, (tmp_path / "second").exists()) == (4, True, False)
+    listed = served.settings.tombstone_list
+    assert lamina("restore", made, "--data", tmp_path / "second", "--tombstones", listed)[0] == 0
+    with serving(tmp_path / "second") as restored:
+        assert restored.texts(ALICE) == []
+
+
+def test_nothing_is_erased_that_cannot_be_listed(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as served:
+        event = served.say("a secret", ALICE)
+        served.settings.tombstone_list.mkdir(parents=True)
+        asked = {"scope": ALICE, "selector": {"memory_ids": [event]}, "cascade": "redact_events"}
+        refused = served.client.post("/v1/forget", json=asked, headers={"X-Cortex-Actor": "user:alice"})
+        assert (refused.status_code, refused.json()["error_code"]) == (503, "CANNOT_WRITE_TOMBSTONES")
+        assert served.texts(ALICE) == ["a secret"]
+
+
+def test_a_list_holds_what_was_put_down_whole(tmp_path: Path) -> None:
+    path = tmp_path / "backups" / "tombstones.jsonl"
+    kept = TombstoneFile(path)
+    with pytest.raises(LaminaError, match="TOMBSTONES_NOT_FOUND"):
+        kept.read()
+    kept.begin()
+    kept.append(LISTED)
+    with path.open("ab") as file:
+        file.write(b'{"version":1,"tenant')  # a process was killed
+    assert kept.read() == [LISTED]
+    kept.append(LISTED)
+    assert (kept.read(), path.stat().st_mode & 0o777) == ([LISTED, LISTED], 0o600)
+    path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":9', 1))
+    with pytest.raises(LaminaError, match="INVALID_TOMBSTONES"):
+        kept.read()
