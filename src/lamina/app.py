@@ -44,7 +44,12 @@ from lamina.coordination.messages.operations import MessageParts, message_operat
 from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.operators.figures import TenantFigures
-from lamina.coordination.operators.operations import OperatorParts, job_operations, operator_figures
+from lamina.coordination.operators.operations import (
+    OperatorParts,
+    job_operations,
+    operator_figures,
+    operator_jobs,
+)
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
@@ -111,6 +116,7 @@ from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
 from lamina.store.backups.documents import DocumentBackups
 from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
+from lamina.store.documents.paths import document_path
 from lamina.store.opening import open_store
 from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
@@ -296,7 +302,9 @@ def build_server(
     figures = TenantFigures(
         kept.documents, kept.audit, kept.messages, lambda endpoint: endpoints.get(endpoint, endpoint)
     )
-    operators = OperatorParts(kept, ids, clock, figures, DocumentBackups(settings.document_backups))
+    operators = OperatorParts(
+        kept, ids, clock, figures, DocumentBackups(settings.document_backups, document_path)
+    )
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(
@@ -334,6 +342,8 @@ def build_server(
             kept, settings.tenant if unsigned else None, signed_ingress=settings.require_signed_ingress
         ),
     )
+    replay = next(each.handler for each in relay if each.name == "messages_replay")
+    relay = (*relay, *operator_jobs(operators, replay))
     relay = (*relay, *job_operations(operators, relay))
     relay_rows = relay_routes(relay)
     endpoints |= {f"{row.verb} {row.path}": row.operation.name for row in relay_rows}

@@ -471,31 +471,7 @@ BACKUP_AGE_S_MAX: Final = 26 * 3600.0  # of the newest one where one is made eve
 BACKUP_LOOK_S: Final = 20.0  # how often the worker looks whether one is due
 BACKUP_AGAIN_S: Final = 600.0  # after one that failed: each try copies the database
 BACKUPS_KEPT_MAX: Final = 10_000
-
-# Backups of a tenant's documents.
-DOCUMENT_BACKUPS_KEPT_MAX: Final = 30  # of a tenant: a month of days
-DOCUMENT_BACKUP_BYTES_MAX: Final = 8 * 1024 * 1024 * 1024  # that a test reads; none is written anywhere
-DOCUMENT_BACKUP_FILES_MAX: Final = 1_000_000
-BACKUP_PREFIXES_MAX: Final = 32
-
-# Operators' jobs.
-OPS_RUNS_KEPT_MAX: Final = 2000  # runs of a tenant: a week of a job every five minutes
-OPS_RUNS_LISTED_MAX: Final = 500  # of the Relay contract
-OPS_LEASE_S: Final = 3600.0  # after which a job that has not ended holds nothing: longer than any takes
-OPS_RESULT_KEYS_MAX: Final = 20  # of the Relay contract
-OPS_PATH_LENGTH_MAX: Final = 400  # of the Relay contract
-OPS_NOTE_LENGTH_MAX: Final = 1000
-OPS_LOOKAHEAD_HOURS_MAX: Final = 8784  # a year
-METRIC_AUDIT_ROWS_MAX: Final = 10_000  # of the Relay contract
-METRIC_DELIVERIES_MAX: Final = 5000  # newest, that are counted by recipient
-METRIC_CHECKS_MAX: Final = 1000  # newest by name; each is a document that is read
-BACKLOG_ALARM: Final = 100  # this and the next two are of the Relay contract
-VERIFICATION_ALARM: Final = 20
-REPLICATION_DRIFT_S: Final = 3600
-VERIFICATION_WINDOW_S: Final = 600  # of the Relay contract
-COMPACTION_CANDIDATES_MAX: Final = 10_000  # files that a plan looks at
-COMPACTION_LISTED_MAX: Final = 20  # of the Relay contract, and the next
-COMPACTION_PROMOTED_MAX: Final = 15
+OPS_RUNS_KEPT_MAX: Final = 2000  # runs of jobs of a tenant: a week of a job every five minutes
 
 # Erasures.
 PREVIEW_TTL_S: Final = 86_400.0  # of the Cortex contract, 8.6.2

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import capsules
-from lamina import limits
 from lamina.kernel.time import SECOND_US
+from lamina.store.backups import documents
 from lamina.store.ports.documents import Change, ChangeKind, Write
 
 SUBJECT = {"subject_kind": "thread", "subject_id": "launch"}
@@ -74,7 +74,7 @@ def test_a_backup_is_the_tenants_documents_and_no_commit(kept: Any, tmp_path: Pa
 
 
 def test_only_the_newest_backups_stay(kept: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "DOCUMENT_BACKUPS_KEPT_MAX", 2)
+    monkeypatch.setattr(documents, "KEPT_MAX", 2)
     made = []
     for _ in range(3):
         made.append(Path(create(kept)["backup_path"]).name)
@@ -164,7 +164,7 @@ def test_archives_that_are_cut_off_or_too_large_are_refused(
         file.write_bytes(damaged)
         assert sent(kept, "/v1/backup/restore-test", backup_path=path) == (400, "INVALID_DOCUMENT_BACKUP")
     file.write_bytes(whole)
-    monkeypatch.setattr(limits, "DOCUMENT_BACKUP_BYTES_MAX", 3999)
+    monkeypatch.setattr(documents, "BYTES_MAX", 3999)
     assert sent(kept, "/v1/backup/restore-test", backup_path=path) == (400, "INVALID_DOCUMENT_BACKUP")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lamina import limits
+from lamina.coordination.operators import bounds
 from lamina.coordination.operators.jobs import JOBS
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.documents import Change, ChangeKind, Write
@@ -123,7 +123,7 @@ def test_a_run_is_kept_with_what_came_of_it_and_the_newest_stands_for_its_job(wo
 
 
 def test_a_lock_refuses_its_job_alone_and_ends_with_its_time(world: Any) -> None:
-    until = world.clock.at + int(limits.OPS_LEASE_S * SECOND_US)
+    until = world.clock.at + int(bounds.OPS_LEASE_S * SECOND_US)
     world.store.job_runs.begin(
         JobRun(
             tenant_id="acme", run_id="ops_dead", job_id="security.rotation_check", status="running",
@@ -181,13 +181,13 @@ def test_schedules_are_files_that_a_shell_reads(world: Any) -> None:
 def test_deliveries_are_counted_by_state_and_recipient_and_a_backlog_is_an_alarm(
     world: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "BACKLOG_ALARM", 2)
+    monkeypatch.setattr(bounds, "BACKLOG_ALARM", 2)
     for number, timeout in enumerate((60, 3600, 3600)):
         message = {
             "thread_id": "t", "sender": "dev", "recipient": "bo", "subject": "hello", "body_md": str(number),
             "delivery": {"requires_ack": True, "ack_timeout_seconds": timeout},
         }  # fmt: skip
-        sender = world.get("/v1/auth/whoami")["actor"]
+        sender = world.get("/v1/auth/whoami")["caller"].removeprefix("agent:")
         sent = world.call("POST", "/v1/messages/send", body=message | {"sender": sender})
         assert sent.status_code == 200, sent.text
     world.clock.at += 120 * SECOND_US
@@ -198,3 +198,52 @@ def test_deliveries_are_counted_by_state_and_recipient_and_a_backlog_is_an_alarm
     }
     assert (said["delivery"]["backlog_depth"], said["delivery"]["ack_success_ratio"]) == (2, 0.0)
     assert [alarm["type"] for alarm in said["alarms"]] == ["delivery_backlog_growth"]
+
+
+def test_dead_letters_are_swept_and_one_that_cannot_be_sent_ends_nothing(world: Any) -> None:
+    sender = world.get("/v1/auth/whoami")["caller"].removeprefix("agent:")
+    for number, retries in enumerate((2, 0)):
+        message = {
+            "thread_id": "t", "sender": sender, "recipient": "bo", "subject": "hello", "body_md": str(number),
+            "delivery": {"requires_ack": True, "ack_timeout_seconds": 60, "max_retries": retries},
+        }  # fmt: skip
+        assert world.call("POST", "/v1/messages/send", body=message).status_code == 200
+    world.clock.at += 120 * SECOND_US
+    swept = run(world, "messages.replay_dead_letter_sweep")[1]["job_result"]
+    assert (swept["scanned"], len(swept["replayed"])) == (2, 1)
+    assert list(swept["failed"].values()) == ["RETRIES_USED_UP"]
+
+
+UNIT = "tasks/history/done/task_done__20260513T120000Z__0001"
+STUB = "tasks/history/done/index/task_done__20260513T120000Z__0001.json"
+
+
+def test_a_unit_of_history_goes_to_cold_storage_and_comes_back_to_the_byte(world: Any) -> None:
+    put(world, f"{UNIT}.json", b'{"a":  1}')
+    put(world, STUB, {"schema_type": "artifact_history_stub", "payload_path": f"{UNIT}.json", "summary": "s"})
+    wanted = {"source_payload_path": f"{UNIT}.json"}
+    moved = run(world, "artifact_history_cold_store", arguments=wanted)[1]["job_result"]
+    stands = {each.path for each in world.store.documents.below("acme", "tasks")}
+    assert stands == {moved["cold_path"], STUB}
+    stub = json.loads(world.store.documents.read("acme", STUB).content)
+    assert (stub["payload_path"], stub["summary"]) == (moved["cold_path"], "s")
+    assert run(world, "artifact_history_cold_store", arguments=wanted) == (404, "HISTORY_NOT_FOUND")
+    back = run(world, "artifact_history_cold_rehydrate", arguments={"cold_stub_path": STUB})[1]["job_result"]
+    assert back["payload_path"] == f"{UNIT}.json"
+    assert world.store.documents.read("acme", f"{UNIT}.json").content == b'{"a":  1}'
+    assert world.store.documents.read("acme", moved["cold_path"]) is None
+
+
+def test_what_is_no_unit_of_the_history_is_not_moved(world: Any) -> None:
+    put(world, f"{UNIT}.json", b"{}")
+    put(world, STUB, {"schema_type": "artifact_history_stub", "payload_path": "elsewhere.json"})
+    put(world, "memory/core/a.md", b"mine")
+    for job_id, path, refusal in (
+        ("artifact_history_cold_store", f"{UNIT}.json", (409, "HISTORY_CONFLICT")),
+        ("registry_history_cold_store", f"{UNIT}.json", (400, "INVALID_HISTORY")),
+        ("artifact_history_cold_store", "memory/core/a.md", (400, "INVALID_HISTORY")),
+        ("artifact_history_cold_store", "tasks/history/done/../../../x.json", (400, "INVALID_HISTORY")),
+    ):
+        assert run(world, job_id, arguments={"source_payload_path": path}) == refusal
+    assert run(world, "artifact_history_cold_rehydrate") == (400, "INVALID_JOB_ARGUMENTS")
+    assert len(world.store.documents.below("acme", "")) == 3

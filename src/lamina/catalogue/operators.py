@@ -28,6 +28,24 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Schedules are written for systemd and for cron.",
         hint="ask with `format=systemd` or `format=cron`",
     ),
+    "HISTORY_NOT_FOUND": ErrorCode(
+        "NotFound",
+        STATE,
+        "The unit of history that a job was to move is not there, or its stub is not. Nothing was moved.",
+        hint="its stub, below `index`, says by `payload_path` where it stands",
+    ),
+    "HISTORY_CONFLICT": ErrorCode(
+        "Conflict",
+        STATE,
+        "The unit of history stands where it was to be moved to, or its stub names another place than the one it was found at. Nothing was moved.",
+        hint="look at the stub, and remove the copy that it does not name",
+    ),
+    "INVALID_HISTORY": ErrorCode(
+        "Malformed",
+        REQUESTS,
+        "The path is not that of a unit of this history, or the unit, its stub or its compressed copy is damaged or too large. The message says which. Nothing was moved.",
+        hint="name a path that a stub of this history has as its `payload_path`",
+    ),
     "INVALID_DOCUMENT_BACKUP": ErrorCode(
         "Malformed",
         REQUESTS,

@@ -11,6 +11,7 @@ from pydantic import Field
 from lamina import limits
 from lamina.continuity.capsule.subjects import ROOT
 from lamina.continuity.files.names import is_text
+from lamina.coordination.operators import bounds
 from lamina.coordination.operators.restore_test import (
     ContinuityChecked,
     HistoryChecked,
@@ -39,10 +40,10 @@ class BackUpDocuments(Request):
     """Which folders to back up. What is none of a backup's is left out; without any that is, the default twelve are taken."""
 
     include_prefixes: Annotated[
-        tuple[Annotated[Text, Field(max_length=limits.OPS_PATH_LENGTH_MAX)], ...],
-        Field(max_length=limits.BACKUP_PREFIXES_MAX),
+        tuple[Annotated[Text, Field(max_length=bounds.OPS_PATH_LENGTH_MAX)], ...],
+        Field(max_length=bounds.BACKUP_PREFIXES_MAX),
     ] = _DEFAULT
-    note: Annotated[Text, Field(max_length=limits.OPS_NOTE_LENGTH_MAX)] | None = None
+    note: Annotated[Text, Field(max_length=bounds.OPS_NOTE_LENGTH_MAX)] | None = None
 
 
 class DocumentsBackedUp(Result):
@@ -59,7 +60,7 @@ class DocumentsBackedUp(Result):
 class TestRestore(Request):
     """Which backup, the newest where none is named, and what to look at besides that it can be read."""
 
-    backup_path: Annotated[Text, Field(max_length=limits.OPS_PATH_LENGTH_MAX)] | None = None
+    backup_path: Annotated[Text, Field(max_length=bounds.OPS_PATH_LENGTH_MAX)] | None = None
     verify_index_rebuild: bool = True
     verify_continuity: bool = True
 

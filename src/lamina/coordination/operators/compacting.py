@@ -10,6 +10,7 @@ from typing import Final
 from lamina import limits
 from lamina.continuity.files.cards import card_of
 from lamina.continuity.landing import landed
+from lamina.coordination.operators import bounds
 from lamina.coordination.operators.compaction import Candidate, Planned, is_candidate, plan
 from lamina.coordination.operators.requests import CompactionPlanned, PlanCompaction
 from lamina.coordination.operators.running import stamped_id
@@ -86,8 +87,8 @@ class Compacting:
             for document in listed:
                 if is_candidate(document.path) and call.relay.allows(None, "read", document.path):
                     found.append(_candidate(document))
-            if len(found) >= limits.COMPACTION_CANDIDATES_MAX:
-                return found[: limits.COMPACTION_CANDIDATES_MAX], False
+            if len(found) >= bounds.COMPACTION_CANDIDATES_MAX:
+                return found[: bounds.COMPACTION_CANDIDATES_MAX], False
             if len(listed) < limits.DOCUMENTS_READ_MAX:
                 return found, True
             after = listed[-1].path

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from lamina import limits
+from lamina.coordination.operators import bounds
 from lamina.kernel.time import SECOND_US, Instant
 
 __all__ = ["Candidate", "Planned", "is_candidate", "plan"]
@@ -80,7 +80,7 @@ def plan(candidates: Iterable[Candidate], now: Instant) -> dict[str, list[Planne
     for action, files in actions.items():
         files.sort(key=lambda each: (-each.score, each.path))
         most = (
-            limits.COMPACTION_PROMOTED_MAX if action.startswith("promote") else limits.COMPACTION_LISTED_MAX
+            bounds.COMPACTION_PROMOTED_MAX if action.startswith("promote") else bounds.COMPACTION_LISTED_MAX
         )
         del files[most:]
     return actions

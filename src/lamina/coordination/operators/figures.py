@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json
 
-from lamina import limits
+from lamina.coordination.operators import bounds
 from lamina.coordination.operators.requests import Alarm, DeliveryFigures, ReadRelayMetrics, RelayMetrics
 from lamina.errors import Invalid
 from lamina.kernel.audit import AuditRow
@@ -45,7 +45,7 @@ class TenantFigures:
         """Everything as of now."""
         tenant_id, now = call.principal.tenant_id, call.now
         page = self._messages.pending(
-            PendingQuery(tenant_id=tenant_id, now=now, limit=limits.METRIC_DELIVERIES_MAX)
+            PendingQuery(tenant_id=tenant_id, now=now, limit=bounds.METRIC_DELIVERIES_MAX)
         )
         delivery = _delivery(page, now)
         checks, unreadable = self._checks(tenant_id)
@@ -68,7 +68,7 @@ class TenantFigures:
                 audit={"event_counts": _sorted(events), "peer_counts": _sorted(peers)},
                 security={
                     "verification_failures_recent": failures,
-                    "verification_failure_window_seconds": limits.VERIFICATION_WINDOW_S,
+                    "verification_failure_window_seconds": bounds.VERIFICATION_WINDOW_S,
                 },
                 replication={"last_push": replication.get("last_push"), "last_pull_by_source": pulls},
                 alarms=alarms,
@@ -79,7 +79,7 @@ class TenantFigures:
 
     def _rows(self, tenant_id: str) -> Iterator[AuditRow]:
         """The newest audit rows, as many as are counted."""
-        before, left = None, limits.METRIC_AUDIT_ROWS_MAX
+        before, left = None, bounds.METRIC_AUDIT_ROWS_MAX
         while left > 0:
             page = self._audit.query(AuditQuery(tenant_id=tenant_id, before=before, limit=min(_PAGE, left)))
             yield from page
@@ -90,7 +90,7 @@ class TenantFigures:
     def _checks(self, tenant_id: str) -> tuple[dict[str, Any], list[str]]:  # Any: JSON
         """Runs of checks by profile and status, and the paths of those that cannot be read."""
         documents = self._documents.below(
-            tenant_id, _CHECKS, limit=limits.METRIC_CHECKS_MAX, with_content=True
+            tenant_id, _CHECKS, limit=bounds.METRIC_CHECKS_MAX, with_content=True
         )
         summary: Counter[str] = Counter()
         unreadable = []
@@ -130,18 +130,18 @@ def _delivery(page: PendingPage, now: Instant) -> DeliveryFigures:
 
 def _is_failed_proof(row: AuditRow, now: Instant) -> bool:
     draft = row.draft
-    recent = draft.at > now - limits.VERIFICATION_WINDOW_S * SECOND_US
+    recent = draft.at > now - bounds.VERIFICATION_WINDOW_S * SECOND_US
     return recent and draft.path in _VERIFIED and draft.response_status == _REFUSED
 
 
 def _alarms(backlog: int, failures: int) -> Iterator[Alarm]:
-    if backlog >= limits.BACKLOG_ALARM:
+    if backlog >= bounds.BACKLOG_ALARM:
         yield Alarm(
             type="delivery_backlog_growth",
             message=f"{backlog} messages wait for an acknowledgement",
             metric="delivery.backlog_depth",
         )
-    if failures >= limits.VERIFICATION_ALARM:
+    if failures >= bounds.VERIFICATION_ALARM:
         yield Alarm(
             type="verification_failures",
             message=f"{failures} signatures were refused of late",
@@ -152,7 +152,7 @@ def _alarms(backlog: int, failures: int) -> Iterator[Alarm]:
 def _drifts(pulls: Mapping[str, Any], now: Instant) -> Iterator[Alarm]:  # Any: JSON
     for source, state in sorted(pulls.items()):
         at = _pulled_at(state)
-        if at is not None and now - at > limits.REPLICATION_DRIFT_S * SECOND_US:
+        if at is not None and now - at > bounds.REPLICATION_DRIFT_S * SECOND_US:
             yield Alarm(
                 type="replication_drift",
                 message=f"nothing was pulled for {(now - at) // SECOND_US} seconds",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,16 +17,24 @@ from lamina.coordination.operators.backing_up import (
 )
 from lamina.coordination.operators.compacting import REPORTS, Compacting
 from lamina.coordination.operators.figures import TenantFigures
+from lamina.coordination.operators.histories import (
+    HistoryFamily,
+    HistoryMoved,
+    MoveToCold,
+    Rehydrate,
+    StoredHistory,
+)
 from lamina.coordination.operators.rotation import Rotation
 from lamina.coordination.operators.running import JobRunner
+from lamina.coordination.operators.sweeping import DeadLetterSweep, SweepDeadLetters, SweptDeadLetters
 from lamina.kernel.ids import IdSource
-from lamina.kernel.operations import Operation
+from lamina.kernel.operations import Answer, Call, Operation
 from lamina.kernel.relay import RelayNeed, RelayRight
 from lamina.kernel.time import Clock
 from lamina.store.backups.documents import DocumentBackups
 from lamina.store.ports.store import Store
 
-__all__ = ["OperatorParts", "job_operations", "operator_figures"]
+__all__ = ["OperatorParts", "job_operations", "operator_figures", "operator_jobs"]
 
 _ADMIN: Final = RelayNeed(RelayRight.ADMIN_PEERS)
 _FIGURES: Final = RelayNeed(RelayRight.READ_INDEX, "read", "logs/api_audit.jsonl")
@@ -46,10 +54,9 @@ class OperatorParts:
 
 
 def operator_figures(parts: OperatorParts) -> list[Operation[Any]]:
-    """What needs no other operation: figures, plans of compaction, backups, and the job that looks at tokens and keys."""
+    """What needs no other operation: figures, plans of compaction, and backups."""
     compacting = Compacting(parts.store.documents, parts.ids)
     backing_up = BackingUp(parts.store.documents, parts.backups, parts.ids)
-    rotation = Rotation(parts.store.relay_tokens, parts.store.signing_keys)
     figures = reads(
         _FIGURES, "tenant_metrics", requests.ReadRelayMetrics, requests.RelayMetrics, parts.figures.read,
         "The figures of messages, checks, calls and replication, with alarms.",
@@ -65,12 +72,31 @@ def operator_figures(parts: OperatorParts) -> list[Operation[Any]]:
         writes(_ADMIN, "backup_restore_test", TestRestore, RestoreTested, backing_up.test,
                "Read a backup of documents back, and say whether it would do; nothing is written.", bucket="backup_restore_test",
                fails=("BACKUP_NOT_FOUND", "INVALID_DOCUMENT_BACKUP", "PAYLOAD_TOO_LARGE")),
-        replace(
-            reads(_ADMIN, "security_rotation_check", requests.CheckRotation, requests.RotationChecked, rotation.check,
-                  "Say which tokens end soon, and which key is signed with."),
-            local_only=True,
-        ),
     ]  # fmt: skip
+
+
+def operator_jobs(parts: OperatorParts, replay: Callable[[Any, Call], Answer]) -> list[Operation[Any]]:
+    """What operators run by name alone; ``replay`` sends one message anew."""
+    rotation = Rotation(parts.store.relay_tokens, parts.store.signing_keys)
+    sweep = DeadLetterSweep(parts.store.messages, replay)
+    rows = [
+        reads(_ADMIN, "security_rotation_check", requests.CheckRotation, requests.RotationChecked, rotation.check,
+              "Say which tokens end soon, and which key is signed with."),
+        writes(_ADMIN, "messages_sweep", SweepDeadLetters, SweptDeadLetters, sweep.sweep,
+               "Send messages again that nobody answered."),
+    ]  # fmt: skip
+    moved = ("HISTORY_NOT_FOUND", "HISTORY_CONFLICT", "INVALID_HISTORY", "DOCUMENT_CHANGED")
+    families: tuple[HistoryFamily, ...] = ("artifact", "registry")
+    for family in families:
+        history = StoredHistory(parts.store.documents, family)
+        name = f"{family}_history_cold"
+        rows += [
+            writes(_ADMIN, f"{name}_store", MoveToCold, HistoryMoved, history.store,
+                   "Compress a unit of history.", fails=moved),
+            writes(_ADMIN, f"{name}_rehydrate", Rehydrate, HistoryMoved, history.rehydrate,
+                   "Bring a unit of history back.", fails=moved),
+        ]  # fmt: skip
+    return [replace(row, local_only=True) for row in rows]
 
 
 def job_operations(parts: OperatorParts, served: Sequence[Operation[Any]]) -> list[Operation[Any]]:

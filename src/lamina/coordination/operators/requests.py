@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from lamina import limits
+from lamina.coordination.operators import bounds
 from lamina.kernel.wire import Request, Result, Text
 from lamina.store.ports.job_runs import RunStatus
 
@@ -34,8 +35,8 @@ __all__ = [
     "RunJobResult",
 ]
 
-_Note = Annotated[Text, Field(max_length=limits.OPS_NOTE_LENGTH_MAX)]
-_Path = Annotated[Text, Field(max_length=limits.OPS_PATH_LENGTH_MAX)]
+_Note = Annotated[Text, Field(max_length=bounds.OPS_NOTE_LENGTH_MAX)]
+_Path = Annotated[Text, Field(max_length=bounds.OPS_PATH_LENGTH_MAX)]
 
 
 class ReadRelayMetrics(Request):
@@ -125,7 +126,7 @@ class JobList(Result):
 class ReadJobStatus(Request):
     """How many of the newest runs."""
 
-    limit: Annotated[int, Field(ge=1, le=limits.OPS_RUNS_LISTED_MAX)] = limits.PAGE_LIMIT_DEFAULT
+    limit: Annotated[int, Field(ge=1, le=bounds.OPS_RUNS_LISTED_MAX)] = limits.PAGE_LIMIT_DEFAULT
 
 
 class ActiveLock(Result):
@@ -213,7 +214,7 @@ class RunJobResult(Result):
 class CheckRotation(Request):
     """Which tokens end soon."""
 
-    lookahead_hours: Annotated[int, Field(ge=1, le=limits.OPS_LOOKAHEAD_HOURS_MAX)] = 24
+    lookahead_hours: Annotated[int, Field(ge=1, le=bounds.OPS_LOOKAHEAD_HOURS_MAX)] = 24
 
 
 class ExpiringToken(Result):

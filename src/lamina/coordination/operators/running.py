@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from lamina import limits
+from lamina.coordination.operators import bounds
 from lamina.coordination.operators.exporting import cron_files, systemd_files
 from lamina.coordination.operators.jobs import JOBS, Job
 from lamina.coordination.operators.requests import (
@@ -117,7 +118,7 @@ class JobRunner:
             status="succeeded" if request.dry_run else "running",
             started_at=call.now,
             finished_at=call.now if request.dry_run else None,
-            lease_until=None if request.dry_run else call.now + int(limits.OPS_LEASE_S * SECOND_US),
+            lease_until=None if request.dry_run else call.now + int(bounds.OPS_LEASE_S * SECOND_US),
             dry_run=request.dry_run,
             force=request.force,
             client_ip=call.address,
@@ -172,7 +173,7 @@ class JobRunner:
             self._runs.end(replace(begun, status="failed", finished_at=self._clock.now(), error=code))
             raise
         answered: dict[str, Any] = answer.result.model_dump(mode="json", by_alias=True)
-        keys = tuple(answered)[: limits.OPS_RESULT_KEYS_MAX]
+        keys = tuple(answered)[: bounds.OPS_RESULT_KEYS_MAX]
         self._runs.end(replace(begun, status="succeeded", finished_at=self._clock.now(), result_keys=keys))
         return answered
 

@@ -11,7 +11,12 @@ from lamina.kernel.operations import Operation
 
 __all__ = ["OPERATOR_JOBS", "operator_rows"]
 
-OPERATOR_JOBS: Final = frozenset({"security_rotation_check"})
+OPERATOR_JOBS: Final = frozenset(
+    {
+        "security_rotation_check", "messages_sweep", "artifact_history_cold_store", "artifact_history_cold_rehydrate",
+        "registry_history_cold_store", "registry_history_cold_rehydrate",
+    }
+)  # fmt: skip
 """Operations without a path of their own: operators run them by name."""
 
 _ROWS: Final = (

@@ -13,6 +13,7 @@ from lamina.http.relay.continuity import CONTINUITY_JOBS, continuity_rows
 from lamina.http.relay.coordination import coordination_rows
 from lamina.http.relay.messages import message_rows
 from lamina.http.relay.operators import OPERATOR_JOBS, operator_rows
+from lamina.http.relay.peers import peer_rows
 from lamina.http.relay.schedule import schedule_rows
 from lamina.http.routes import Route
 from lamina.kernel.operations import Operation

@@ -7,26 +7,28 @@ documents elsewhere.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import os
 import re
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from lamina import limits
 from lamina.errors import Invalid, Malformed, NotFound, Unavailable
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.store.documents.paths import document_path
-from lamina.store.documents.repository import folder_name
 
 __all__ = ["BackedUpDocument", "DocumentBackups"]
 
+KEPT_MAX: Final = 30  # of a tenant: a month of days
+BYTES_MAX: Final = 8 * 1024 * 1024 * 1024  # of a backup that is read; none of it is written anywhere
+FILES_MAX: Final = 1_000_000
 _NAME: Final = re.compile(r"backups/(backup_[0-9]{8}T[0-9]{6}Z_[0-9a-f]{8})\.tar\.gz")
+_PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _UNFINISHED: Final = ".unfinished"
 _READ_ERRORS: Final = (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error, UnicodeError)
 
@@ -43,8 +45,10 @@ class BackedUpDocument:
 class DocumentBackups:
     """The backups of each tenant's documents in one folder, which only its owner may read."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, path_of: Callable[[str], str]) -> None:
+        """``path_of`` is the path of a document that a text names; raises ``Invalid`` for a text that names none."""
         self._folder = folder
+        self._path_of = path_of
 
     def write(
         self, tenant_id: str, backup_id: str, documents: Iterable[BackedUpDocument], manifest: bytes
@@ -89,14 +93,14 @@ class DocumentBackups:
         archive = self._place(tenant_id) / f"{name[1]}.tar.gz"
         try:
             with tarfile.open(archive, mode="r:gz") as tar:
-                yield from _documents(tar)
+                yield from _documents(tar, self._path_of)
         except FileNotFoundError as error:
             raise _missing(f"there is no backup {path}") from error
         except _READ_ERRORS as error:
             raise _invalid(f"the archive cannot be read to its end: {type(error).__name__}") from error
 
     def _forget_old(self, tenant_id: str) -> None:
-        for archive in self._archives(tenant_id)[: -limits.DOCUMENT_BACKUPS_KEPT_MAX]:
+        for archive in self._archives(tenant_id)[:-KEPT_MAX]:
             archive.unlink(missing_ok=True)
             archive.with_name(archive.name.replace(".tar.gz", ".json")).unlink(missing_ok=True)
 
@@ -105,7 +109,10 @@ class DocumentBackups:
         return sorted(self._place(tenant_id).glob("backup_*.tar.gz"))
 
     def _place(self, tenant_id: str) -> Path:
-        return self._folder / folder_name(tenant_id).removesuffix(".git")
+        """The folder of a tenant. Ids that are no plain names get one that no plain id has."""
+        if _PLAIN.fullmatch(tenant_id):
+            return self._folder / tenant_id
+        return self._folder / f"={hashlib.sha256(tenant_id.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 @contextmanager
@@ -128,22 +135,22 @@ def _member(document: BackedUpDocument) -> tarfile.TarInfo:
     return info
 
 
-def _documents(tar: tarfile.TarFile) -> Iterator[BackedUpDocument]:
-    left, count = limits.DOCUMENT_BACKUP_BYTES_MAX, 0
+def _documents(tar: tarfile.TarFile, path_of: Callable[[str], str]) -> Iterator[BackedUpDocument]:
+    left, count = BYTES_MAX, 0
     for info in tar:
         count, left = count + 1, left - info.size
         if not info.isreg():
             raise _invalid("the archive holds what is no file")
-        if left < 0 or count > limits.DOCUMENT_BACKUP_FILES_MAX:
+        if left < 0 or count > FILES_MAX:
             raise _invalid("the archive holds more than a backup may")
         content = tar.extractfile(info)
         assert content is not None, "a regular file has content"
-        yield BackedUpDocument(_inside(info.name), content.read(), int(info.mtime) * SECOND_US)
+        yield BackedUpDocument(_inside(info.name, path_of), content.read(), int(info.mtime) * SECOND_US)
 
 
-def _inside(name: str) -> str:
+def _inside(name: str, path_of: Callable[[str], str]) -> str:
     try:
-        path = document_path(name)
+        path = path_of(name)
     except Invalid as error:
         raise _invalid("the archive holds a path that leads outside") from error
     if path != name:
