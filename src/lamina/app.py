@@ -47,6 +47,13 @@ from lamina.coordination.governance import governance_operations
 from lamina.coordination.messages.operations import MessageParts, message_operations
 from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
+from lamina.coordination.operators.figures import TenantFigures
+from lamina.coordination.operators.operations import (
+    OperatorParts,
+    job_operations,
+    operator_figures,
+    operator_jobs,
+)
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
@@ -114,7 +121,9 @@ from lamina.session.ingest import Ingesting
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
+from lamina.store.backups.documents import DocumentBackups
 from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
+from lamina.store.documents.paths import document_path
 from lamina.store.opening import open_store
 from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
@@ -297,6 +306,13 @@ def build_server(
         kept.signing_keys, KeySeal(settings.relay_keys, secrets.token_bytes), secrets.token_bytes
     )
     security = TokenHandlers(kept.relay_tokens, kept.documents, ids), KeyHandlers(keyring, kept.documents)
+    endpoints: dict[str, str] = {}
+    figures = TenantFigures(
+        kept.documents, kept.audit, kept.messages, lambda endpoint: endpoints.get(endpoint, endpoint)
+    )
+    operators = OperatorParts(
+        kept, ids, clock, figures, DocumentBackups(settings.document_backups, document_path)
+    )
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(
@@ -341,12 +357,17 @@ def build_server(
             )
         ),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),
+        *operator_figures(operators),
         *bridge_operations(bridge),
         *relay_health_operations(
             kept, settings.tenant if unsigned else None, signed_ingress=settings.require_signed_ingress
         ),
     )
+    replay = next(each.handler for each in relay if each.name == "messages_replay")
+    relay = (*relay, *operator_jobs(operators, replay))
+    relay = (*relay, *job_operations(operators, relay))
     relay_rows = relay_routes(relay)
+    endpoints |= {f"{row.verb} {row.path}": row.operation.name for row in relay_rows}
     described = bridge.describe(relay_rows, protocols=MCP_LINES)
     session = session_operations(
         SessionHandlers(

@@ -230,6 +230,7 @@ class Gateway:
             relay=RelayPermits(principal, witness, noted) if operation.relay else NoRelayAccess(),
             noted=noted,
             digest_of=digest_in_parts,
+            address=inbound.asked.client_ip and client_address(inbound.asked),
             is_gone=inbound.is_gone,
             experimental=self._experimental,
         )

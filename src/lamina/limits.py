@@ -496,6 +496,7 @@ BACKUP_AGE_S_MAX: Final = 26 * 3600.0  # of the newest one where one is made eve
 BACKUP_LOOK_S: Final = 20.0  # how often the worker looks whether one is due
 BACKUP_AGAIN_S: Final = 600.0  # after one that failed: each try copies the database
 BACKUPS_KEPT_MAX: Final = 10_000
+OPS_RUNS_KEPT_MAX: Final = 2000  # runs of jobs of a tenant: a week of a job every five minutes
 
 # Erasures.
 PREVIEW_TTL_S: Final = 86_400.0  # of the Cortex contract, 8.6.2

@@ -236,6 +236,11 @@ class Settings:
         return self.backup_folder or data.with_name(f"{data.name}-backups")
 
     @property
+    def document_backups(self) -> Path:
+        """The folder that backups of single tenants' documents go to."""
+        return self.backups / "documents"
+
+    @property
     def relay_keys(self) -> Path:
         """The file that seals signing keys."""
         return self.relay_key_file or self.data / "relay.key"

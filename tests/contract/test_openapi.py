@@ -113,7 +113,12 @@ class House(Neighbours):
         store = SqliteStore(folder, clock=given.ManualClock(), durable=False)
         self.made: dict[str, str] = {CALLER: ROOT}
         super().__init__(store=store, internal_token=TOKEN, data=folder)
-        self.client = TestClient(self.server.application, "http://localhost", raise_server_exceptions=False)
+        self.client = TestClient(
+            self.server.application,
+            "http://localhost",
+            raise_server_exceptions=False,
+            client=("127.0.0.1", 1),
+        )
         self.known: dict[str, Any] = {}
 
     def fill(self) -> None:

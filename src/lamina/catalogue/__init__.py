@@ -17,6 +17,7 @@ from lamina.catalogue import (
     core,
     erasures,
     messages,
+    operators,
     peers,
     receipts,
     relay,
@@ -39,5 +40,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **coordination.CODES,
     **messages.CODES,
     **replication.CODES,
+    **operators.CODES,
     **session.CODES,
 }

@@ -139,6 +139,8 @@ class Call:
     """The caller's idempotency key, for who lands it with what it led to."""
     digest_of: Callable[[bytes], str] = digest_of_json
     """``digest`` of the value of a JSON text; the gateway's does not hold up others with a large one."""
+    address: str | None = None
+    """Where the call came from, as far as its door knows."""
     is_gone: Callable[[], bool] = stays
     """Whether nobody waits for the answer any more; who waits for something asks now and then."""
     experimental: bool = True

@@ -295,6 +295,12 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         figures="algorithm created_at activated_at verifies_until sealed",
         why="keys of servers, sealed: they go when they are rotated",
     ),
+    "job_run": _table(
+        names="initiator client_ip",
+        ids="tenant_id run_id",
+        figures="job_id status started_at finished_at lease_until dry_run force error result_keys",
+        why="which operator ran which job from this machine; the newest stay",
+    ),
     "audit": _table(
         names="actor scope path client_ip user_agent detail",
         ids="tenant_id id token_jti body_hash headers_hash event_id request_id previous hash",

@@ -12,6 +12,7 @@ from lamina.http.relay.context import context_rows
 from lamina.http.relay.continuity import CONTINUITY_JOBS, continuity_rows
 from lamina.http.relay.coordination import coordination_rows
 from lamina.http.relay.messages import message_rows
+from lamina.http.relay.operators import OPERATOR_JOBS, operator_rows
 from lamina.http.relay.peers import peer_rows
 from lamina.http.relay.schedule import schedule_rows
 from lamina.http.routes import Route
@@ -32,8 +33,9 @@ def relay_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
         *coordination_rows(by_name),
         *peer_rows(by_name),
         *message_rows(by_name),
+        *operator_rows(by_name),
         *bridge_rows(by_name),
     ]
-    left = set(by_name) - {row.operation.name for row in rows} - CONTINUITY_JOBS
+    left = set(by_name) - {row.operation.name for row in rows} - CONTINUITY_JOBS - OPERATOR_JOBS
     assert not left, f"operations without a row: {sorted(left)}"
     return [replace(row, contract="Relay") for row in rows]

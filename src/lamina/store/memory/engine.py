@@ -16,6 +16,7 @@ from lamina.store.memory.erasing import MemoryErasing
 from lamina.store.memory.erasures import MemoryErasures
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.inquiries import MemoryInquiries
+from lamina.store.memory.job_runs import MemoryJobRuns
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
@@ -60,6 +61,7 @@ class MemoryStore:
         self.upkeep = MemoryUpkeep(self._memory)
         self.documents = MemoryDocuments(self._memory, clock, self.log)
         self.relay_tokens = MemoryRelayTokens(self._memory)
+        self.job_runs = MemoryJobRuns(self._memory)
         self.signing_keys = MemorySealedKeys(self._memory)
         self.messages = MemoryMessages(self._memory)
         self.revocations = MemoryRevocations(self._memory)

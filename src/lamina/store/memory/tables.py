@@ -19,6 +19,7 @@ from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.erasures import ErasureJob, ErasureLine, Preview
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.job_runs import JobRun
 from lamina.store.ports.messages import Delivery, SeenNonce, StoredAck, StoredMessage
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.packs import PackKind, StoredPack
@@ -115,6 +116,7 @@ class Tables:
     rewrites: dict[str, int] = field(default_factory=dict)
     relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
     signing_keys: dict[tuple[str, str], SealedKey] = field(default_factory=dict)
+    job_runs: dict[tuple[str, str], JobRun] = field(default_factory=dict)
     messages: dict[tuple[str, str], StoredMessage] = field(default_factory=dict)
     deliveries: dict[tuple[str, str], Delivery] = field(default_factory=dict)
     message_acks: dict[tuple[str, str, str], StoredAck] = field(default_factory=dict)

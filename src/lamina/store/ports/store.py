@@ -15,6 +15,7 @@ from lamina.store.ports.erasures import Erasures
 from lamina.store.ports.idempotency import Idempotency
 from lamina.store.ports.index import IndexRows
 from lamina.store.ports.inquiries import Inquiries
+from lamina.store.ports.job_runs import JobRuns
 from lamina.store.ports.jobs import Jobs
 from lamina.store.ports.lifecycle import Lifecycle
 from lamina.store.ports.log import EventLog
@@ -102,6 +103,11 @@ class Store(Protocol):
     @property
     def signing_keys(self) -> SealedKeys:
         """Keys that peers sign with."""
+        ...
+
+    @property
+    def job_runs(self) -> JobRuns:
+        """Runs of operators' jobs."""
         ...
 
     @property

@@ -27,6 +27,7 @@ from lamina.store.sqlite.erasing import SqliteErasing
 from lamina.store.sqlite.erasures import SqliteErasures
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.inquiries import SqliteInquiries
+from lamina.store.sqlite.job_runs import SqliteJobRuns
 from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
 from lamina.store.sqlite.locks import SharedLocks
@@ -173,6 +174,7 @@ class SqliteStore:
             self._writer, self._readers, clock, self.log, document_rows, self._projector
         )
         self.relay_tokens = SqliteRelayTokens(self._writer, self._readers)
+        self.job_runs = SqliteJobRuns(self._writer, self._readers)
         self.signing_keys = SqliteSealedKeys(self._writer, self._readers)
         self.messages = SqliteMessages(self._writer, self._readers)
         self.revocations = SqliteRevocations(self._writer, self._readers)

@@ -453,6 +453,26 @@ CREATE TABLE signing_key (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX signing_key_active ON signing_key (tenant_id) WHERE activated_at IS NOT NULL AND verifies_until IS NULL;
 
+-- Runs of operators' jobs. One that is `running` is the lock of its job until `lease_until`.
+CREATE TABLE job_run (
+  tenant_id          TEXT    NOT NULL,
+  run_id             TEXT    NOT NULL,
+  job_id             TEXT    NOT NULL,
+  status             TEXT    NOT NULL,
+  started_at         INTEGER NOT NULL,
+  finished_at        INTEGER,
+  lease_until        INTEGER,
+  dry_run            INTEGER NOT NULL,
+  force              INTEGER NOT NULL,
+  client_ip          TEXT,
+  initiator          TEXT    NOT NULL,
+  error              TEXT,
+  result_keys        TEXT    NOT NULL,
+  PRIMARY KEY (tenant_id, run_id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX job_run_running ON job_run (tenant_id, job_id) WHERE status = 'running';
+CREATE INDEX job_run_started ON job_run (tenant_id, started_at);
+
 -- Sittings: stretches of a session without a long gap. Their turns are events: `window_events` names the newest of
 -- them, `folded` of the `turns` are told of in `summary`.
 CREATE TABLE session (

@@ -1,0 +1,47 @@
+"""Bounds of operators' calls, each with its reason. Those that the store keeps, too, are in ``limits``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = [
+    "BACKLOG_ALARM",
+    "BACKUP_PREFIXES_MAX",
+    "COMPACTION_CANDIDATES_MAX",
+    "COMPACTION_LISTED_MAX",
+    "COMPACTION_PROMOTED_MAX",
+    "HISTORY_UNIT_BYTES_MAX",
+    "METRIC_AUDIT_ROWS_MAX",
+    "METRIC_CHECKS_MAX",
+    "METRIC_DELIVERIES_MAX",
+    "OPS_LEASE_S",
+    "OPS_LOOKAHEAD_HOURS_MAX",
+    "OPS_NOTE_LENGTH_MAX",
+    "OPS_PATH_LENGTH_MAX",
+    "OPS_RESULT_KEYS_MAX",
+    "OPS_RUNS_LISTED_MAX",
+    "OPS_SWEEP_MAX",
+    "REPLICATION_DRIFT_S",
+    "VERIFICATION_ALARM",
+    "VERIFICATION_WINDOW_S",
+]
+
+OPS_RUNS_LISTED_MAX: Final = 500  # of the Relay contract
+OPS_LEASE_S: Final = 3600.0  # after which a job that has not ended holds nothing: longer than any takes
+OPS_RESULT_KEYS_MAX: Final = 20  # of the Relay contract
+OPS_PATH_LENGTH_MAX: Final = 400  # of the Relay contract
+OPS_NOTE_LENGTH_MAX: Final = 1000
+OPS_SWEEP_MAX: Final = 200  # dead letters of one run: each is a commit
+HISTORY_UNIT_BYTES_MAX: Final = 16 * 1024 * 1024  # of a unit that comes back from cold storage
+OPS_LOOKAHEAD_HOURS_MAX: Final = 8784  # a year
+METRIC_AUDIT_ROWS_MAX: Final = 10_000  # of the Relay contract
+METRIC_DELIVERIES_MAX: Final = 5000  # newest, that are counted by recipient
+METRIC_CHECKS_MAX: Final = 1000  # newest by name; each is a document that is read
+BACKLOG_ALARM: Final = 100  # this and the next two are of the Relay contract
+VERIFICATION_ALARM: Final = 20
+REPLICATION_DRIFT_S: Final = 3600
+VERIFICATION_WINDOW_S: Final = 600  # of the Relay contract
+COMPACTION_CANDIDATES_MAX: Final = 10_000  # files that a plan looks at
+COMPACTION_LISTED_MAX: Final = 20  # of the Relay contract, and the next
+COMPACTION_PROMOTED_MAX: Final = 15
+BACKUP_PREFIXES_MAX: Final = 32

@@ -1,0 +1,205 @@
+"""Cold storage for units of history that stand as documents (Relay contract 7.5): compressed beside their stub, and brought back to the byte.
+
+A unit is ``<folder>/<id>.json``, its stub ``<folder>/index/<id>.json`` and its compressed copy ``<folder>/cold/<id>.json.gz``. The stub says
+by ``payload_path`` which of the two stands. Each move is one commit.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import from_json
+
+from lamina.continuity.landing import landed, retried
+from lamina.coordination.operators import bounds
+from lamina.errors import Conflict, Malformed, NotFound
+from lamina.kernel.operations import Answer, Call
+from lamina.kernel.wire import Request, Result, Text
+from lamina.store.ports.documents import Change, ChangeKind, Document, Documents
+
+__all__ = ["HistoryFamily", "HistoryMoved", "MoveToCold", "Rehydrate", "StoredHistory"]
+
+HistoryFamily = Literal["artifact", "registry"]
+_Path = Annotated[Text, Field(max_length=bounds.OPS_PATH_LENGTH_MAX)]
+_FOLDERS: Final[Mapping[HistoryFamily, str]] = {
+    "artifact": r"memory/coordination/(?:handoffs|shared|reconciliations)/history|tasks/history/done|patches/history/applied",
+    "registry": r"messages/state/history/delivery|peers/history/[a-z_]+",
+}
+_ID: Final = r"[a-z_]+__[0-9]{8}T[0-9]{6}Z__[0-9]{4}"
+
+
+class MoveToCold(Request):
+    """Which unit, by the path of its payload."""
+
+    source_payload_path: _Path
+
+
+class Rehydrate(Request):
+    """Which unit, by the path that its payload had or by that of its stub."""
+
+    source_payload_path: _Path | None = None
+    cold_stub_path: _Path | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.source_payload_path is None) == (self.cold_stub_path is None):
+            raise ValueError("name one of source_payload_path and cold_stub_path")
+        return self
+
+
+class HistoryMoved(Result):
+    """Where the unit stands now; ``stub_path`` says so to who reads it."""
+
+    ok: bool = True
+    history_id: str
+    payload_path: str
+    stub_path: str
+    cold_path: str
+    committed_files: list[str]
+    latest_commit: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    folder: str
+    id: str
+
+    @property
+    def payload(self) -> str:
+        return f"{self.folder}/{self.id}.json"
+
+    @property
+    def stub(self) -> str:
+        return f"{self.folder}/index/{self.id}.json"
+
+    @property
+    def cold(self) -> str:
+        return f"{self.folder}/cold/{self.id}.json.gz"
+
+
+class StoredHistory:
+    """The units of one family in the caller's tenant."""
+
+    def __init__(self, documents: Documents, family: HistoryFamily) -> None:
+        self._documents = documents
+        self._family = family
+        self._payload = re.compile(rf"({_FOLDERS[family]})/({_ID})\.json")
+        self._stub = re.compile(rf"({_FOLDERS[family]})/index/({_ID})\.json")
+
+    def store(self, request: MoveToCold, call: Call) -> Answer:
+        """Compress a unit; raises ``NotFound`` (HISTORY_NOT_FOUND), ``Conflict`` (HISTORY_CONFLICT), ``Malformed`` (INVALID_HISTORY)."""
+        unit = _named(self._payload, request.source_payload_path)
+        return Answer(retried(lambda: self._stored(unit, call)))
+
+    def rehydrate(self, request: Rehydrate, call: Call) -> Answer:
+        """Bring a unit back; raises as ``store`` does."""
+        if request.cold_stub_path is not None:
+            unit = _named(self._stub, request.cold_stub_path)
+        else:
+            unit = _named(self._payload, request.source_payload_path or "")
+        return Answer(retried(lambda: self._rehydrated(unit, call)))
+
+    def _stored(self, unit: _Unit, call: Call) -> HistoryMoved:
+        standing = self._standing(unit, call)
+        payload, stub = _there(standing, unit.payload), _there(standing, unit.stub)
+        if len(payload.content) > bounds.HISTORY_UNIT_BYTES_MAX:
+            raise _invalid(
+                f"the unit has {len(payload.content)} bytes, and may have {bounds.HISTORY_UNIT_BYTES_MAX}"
+            )
+        if unit.cold in standing:
+            raise _conflict(unit, "a compressed copy stands there already")
+        changes = [
+            _put(unit.cold, gzip.compress(payload.content, compresslevel=9, mtime=0), None),
+            Change(unit.payload, ChangeKind.REMOVE, expected_version=payload.version),
+            self._repointed(unit, stub, unit.payload, unit.cold),
+        ]
+        return self._moved(unit, call, changes, unit.cold, "cold store")
+
+    def _rehydrated(self, unit: _Unit, call: Call) -> HistoryMoved:
+        standing = self._standing(unit, call)
+        cold, stub = _there(standing, unit.cold), _there(standing, unit.stub)
+        if unit.payload in standing:
+            raise _conflict(unit, "its payload stands there already")
+        changes = [
+            _put(unit.payload, _unpacked(cold.content), None),
+            Change(unit.cold, ChangeKind.REMOVE, expected_version=cold.version),
+            self._repointed(unit, stub, unit.cold, unit.payload),
+        ]
+        return self._moved(unit, call, changes, unit.payload, "rehydrate")
+
+    def _standing(self, unit: _Unit, call: Call) -> dict[str, Document]:
+        return self._documents.read_many(call.principal.tenant_id, [unit.payload, unit.stub, unit.cold])
+
+    def _repointed(self, unit: _Unit, stub: Document, before: str, after: str) -> Change:
+        value = _object(stub.content)
+        if value.get("schema_type") != f"{self._family}_history_stub":
+            raise _invalid("the stub is none of this history")
+        if value.get("payload_path") != before:
+            raise _conflict(unit, "its stub names another payload")
+        text = json.dumps(value | {"payload_path": after}, indent=2, ensure_ascii=False) + "\n"
+        return _put(unit.stub, text.encode(), stub.version)
+
+    def _moved(self, unit: _Unit, call: Call, changes: list[Change], payload: str, done: str) -> HistoryMoved:
+        commit = landed(self._documents, call, f"{self._family} history: {done} {unit.id}", changes, None)
+        return HistoryMoved(
+            history_id=unit.id,
+            payload_path=payload,
+            stub_path=unit.stub,
+            cold_path=unit.cold,
+            committed_files=[change.path for change in changes],
+            latest_commit=commit.sha or None,
+        )
+
+
+def _named(pattern: re.Pattern[str], path: str) -> _Unit:
+    match = pattern.fullmatch(path)
+    if match is None:
+        raise _invalid("the path is none of a unit of this history")
+    return _Unit(match[1], match[2])
+
+
+def _there(standing: Mapping[str, Document], path: str) -> Document:
+    document = standing.get(path)
+    if document is None:
+        raise NotFound("HISTORY_NOT_FOUND", f"there is no document {path}", details={"path": path})
+    return document
+
+
+def _put(path: str, content: bytes, version: int | None) -> Change:
+    return Change(path, ChangeKind.PUT, content, expected_version=version)
+
+
+def _unpacked(content: bytes) -> bytes:
+    decoder = zlib.decompressobj(wbits=31)
+    try:
+        payload = decoder.decompress(content, bounds.HISTORY_UNIT_BYTES_MAX)
+    except zlib.error as error:
+        raise _invalid("the compressed copy is damaged") from error
+    if not decoder.eof:
+        raise _invalid("the compressed copy is cut off, or larger than any document")
+    return payload
+
+
+def _object(content: bytes) -> dict[str, Any]:  # Any: JSON
+    try:
+        value = from_json(content, allow_inf_nan=False)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise _invalid("the stub is no object of JSON")
+    return value
+
+
+def _conflict(unit: _Unit, reason: str) -> Conflict:
+    return Conflict("HISTORY_CONFLICT", f"{unit.id}: {reason}", details={"path": unit.stub})
+
+
+def _invalid(reason: str) -> Malformed:
+    return Malformed("INVALID_HISTORY", reason)
