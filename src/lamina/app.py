@@ -44,12 +44,15 @@ from lamina.coordination.checking.operations import check_operations
 from lamina.coordination.checking.running import Checking
 from lamina.coordination.checking.sandbox import Sandbox
 from lamina.coordination.governance import governance_operations
+from lamina.coordination.messages.operations import MessageParts, message_operations
+from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.orientation import reminders_of
 from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.replication.bounds import REPLICATION_ANSWER_BYTES_MAX
 from lamina.coordination.replication.operations import replication_operations
 from lamina.coordination.replication.pulling import Pulling
 from lamina.coordination.replication.pushing import Pushing
@@ -78,16 +81,19 @@ from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.signatures import Signatures
-from lamina.kernel.time import Clock, SystemClock
+from lamina.kernel.time import Clock, Instant, SystemClock
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
 from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
+from lamina.observe.figures import CallCounts
 from lamina.observe.health import operator_operations
+from lamina.observe.metrics import metrics_operations
 from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
+from lamina.observe.traces import CarryingPool
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.correcting import Correcting
 from lamina.pipeline.deciding import deciding_operations
@@ -115,7 +121,7 @@ from lamina.store.peers import DocumentPeers
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.peers import Peers
 from lamina.store.ports.store import Store
-from lamina.store.tallies import SharedTallies
+from lamina.store.tallies import LocalBuckets, SharedTallies
 from lamina.store.watch import Watch
 
 __all__ = [
@@ -137,6 +143,10 @@ class Beside:
     failures: Failures
     tallies: SharedTallies | None = None
     processes: int = 1
+
+    def calls(self) -> CallCounts:
+        """What calls are counted in: where processes share memory, in a part of it."""
+        return CallCounts() if self.tallies is None else CallCounts(self.tallies.more, self.tallies.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +233,16 @@ def build_server(
             UnsignedPrincipals(settings) if unsigned else signed,
             RelayPrincipals(kept.relay_tokens, clock, relay_peers, peers),
         )
-    failures = beside.failures
+    failures, calls = beside.failures, beside.calls()
+    served: list[str] = []
+
+    def metrics_page(now: Instant) -> str:
+        from lamina.observe.prometheus import (
+            Measuring,
+        )  # with its library, a twentieth of what a start imports
+
+        return Measuring(kept, failures, calls, processes=beside.processes, operations=served).page(now)
+
     watch = Watch(kept, failures)
     feed = Feed(kept, failures, taken=beside.tallies)
     tiers = TieredPolicy(
@@ -250,7 +269,8 @@ def build_server(
     reminding = Reminding(kept.schedule, _windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
-    previewing = Previewing(kept, ids, tiers.erasure_rules, documents_about(kept.traces))
+    about = with_messages(documents_about(kept.traces), kept.messages)
+    previewing = Previewing(kept, ids, tiers.erasure_rules, about)
     executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
@@ -268,6 +288,7 @@ def build_server(
         *audit_operations(kept),
         *token_operations(kept.revocations, ids, preset.name),
         *observe_operations(),
+        *metrics_operations(metrics_page),
         *operator_operations(
             kept, watch, failures, keeps_worker=settings.workers > 0, backs_up=settings.backup_at != ""
         ),
@@ -308,9 +329,22 @@ def build_server(
         ),
         *security_operations(*security),
         *peer_operations(_registry(settings, kept.documents, peers)),
+        *message_operations(
+            MessageParts(
+                messages=kept.messages,
+                documents=kept.documents,
+                idempotency=kept.idempotency,
+                signatures=keyring,
+                tallies=beside.tallies or LocalBuckets(),
+                ids=ids,
+                strict=settings.require_signed_ingress,
+            )
+        ),
         *governance_operations(kept.documents, settings.tenant if unsigned else None),
         *bridge_operations(bridge),
-        *relay_health_operations(kept, settings.tenant if unsigned else None),
+        *relay_health_operations(
+            kept, settings.tenant if unsigned else None, signed_ingress=settings.require_signed_ingress
+        ),
     )
     relay_rows = relay_routes(relay)
     described = bridge.describe(relay_rows, protocols=MCP_LINES)
@@ -324,6 +358,7 @@ def build_server(
         )
     )
     routes = (*cortex_routes(cortex), *relay_rows, *synapse_routes(session))
+    served += [operation.name for operation in (*cortex, *relay, *session)]
     gateway = Gateway(
         principals=principals,
         policy=policy or tiers,
@@ -336,9 +371,10 @@ def build_server(
         ),
         relay_payload_bytes_max=settings.relay_payload_bytes_max,
         buckets=beside.tallies,
+        calls=calls,
         experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
     )
-    pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="lamina-call")
+    pool = CarryingPool(_THREADS, thread_name_prefix="lamina-call")
 
     def mcp_door() -> ASGIApp:
         from lamina.mcp.door import McpDoor  # with its SDK, a quarter of what a start imports
@@ -396,7 +432,7 @@ def _registry(settings: Settings, documents: Documents, peers: Peers) -> Registe
 
 def _pushing(settings: Settings, documents: Documents, peers: Peers) -> Pushing:
     def send(url: str, body: bytes, token: str | None, timeout_s: float) -> bytes:
-        most = limits.REPLICATION_ANSWER_BYTES_MAX
+        most = REPLICATION_ANSWER_BYTES_MAX
         return send_to_peer(url, body, token, settings.peer_hosts, bytes_max=most, timeout_s=timeout_s)
 
     return Pushing(

@@ -7,6 +7,7 @@ callers or decides grants, so no door can forget to.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -40,6 +41,8 @@ from lamina.kernel.operations import (
 )
 from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
+from lamina.observe.figures import CallCounts
+from lamina.observe.traces import Kind, span
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.store import Store
 from lamina.store.tallies import Buckets
@@ -95,6 +98,7 @@ class Gateway:
         relay_rates: RelayRates | None = None,
         relay_payload_bytes_max: int = limits.RELAY_PAYLOAD_BYTES_MAX,
         buckets: Buckets | None = None,
+        calls: CallCounts | None = None,
         experimental: bool = True,
     ) -> None:
         self._principals = principals
@@ -106,6 +110,7 @@ class Gateway:
         self._relay_rates = relay_rates
         self._relay_payload_bytes_max = relay_payload_bytes_max
         self._replays = Replays(store.idempotency)
+        self._calls = calls or CallCounts()
         self._experimental = experimental
 
     def request_id(self, offered: str | None) -> str:
@@ -125,6 +130,18 @@ class Gateway:
         Raises ``Unauthenticated``, ``Busy`` (RATE_LIMITED), ``Unsupported`` (EXPERIMENTAL_DISABLED). Callers who
         stay unknown share a bucket by their address. Without an operation it only counts the call.
         """
+        try:
+            return self._identify(inbound, operation)
+        except LaminaError as error:
+            if operation is not None:
+                self.refused(operation, error)
+            raise
+
+    def refused(self, operation: Operation[Any], error: BaseException) -> None:
+        """An operation was not run for what is wrong with its request: it counts among those that ended so."""
+        self._calls.ended(operation.name, None, error)
+
+    def _identify(self, inbound: Inbound, operation: Operation[Any] | None) -> Principal:
         nobody = Principal(tenant_id="", actor="", channel=inbound.credentials.channel)
         if operation is None or operation.open:
             self._count(inbound, "", inbound.asked.client_ip or "", Effect.READ)
@@ -175,6 +192,19 @@ class Gateway:
         self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal
     ) -> Reply:
         """Check every grant that the operation names, then run its handler; its audit row lands either way."""
+        started_ns, failure = time.perf_counter_ns(), None
+        try:
+            with span(*_spanned(operation, inbound)):
+                return self._execute(operation, request, inbound, principal)
+        except BaseException as error:
+            failure = error
+            raise
+        finally:
+            self._calls.ended(operation.name, (time.perf_counter_ns() - started_ns) / 1e9, failure)
+
+    def _execute(
+        self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal
+    ) -> Reply:
         now = self._clock.now()
         witness = Witness(self._permits(operation, inbound.credentials, principal))
         entry = None
@@ -255,6 +285,19 @@ class Gateway:
         return self._replays.once(
             key, keyed.keyed_hash(), call.now, lambda: operation.handler(request, keyed)
         )
+
+
+def _spanned(operation: Operation[Any], inbound: Inbound) -> tuple[str, Kind, Mapping[str, str]]:
+    """The span of a call: where an agent calls a tool, that of OpenTelemetry's conventions for it."""
+    named = {"lamina.operation": operation.name, "lamina.request.id": inbound.request_id}
+    called, _, tool = inbound.asked.endpoint.partition(" ")
+    if called != "mcp":
+        return f"lamina {operation.name}", "internal", named
+    return (
+        f"execute_tool {tool}",
+        "internal",
+        named | {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool},
+    )
 
 
 def _check_payload(request: BaseModel, bytes_max: int) -> None:

@@ -132,6 +132,11 @@ class Settings:
         unit="bytes",
         names=("COGNIRELAY_MAX_PAYLOAD_BYTES",),
     )
+    require_signed_ingress: bool = _setting(
+        False,
+        "whether messages between peers are taken with a signed envelope only",
+        names=("COGNIRELAY_REQUIRE_SIGNED_INGRESS",),
+    )
     relay_key_file: Path | None = _setting(
         None,
         "the file that seals the keys peers sign with; relay.key in the data folder where nothing is said, and in no backup",

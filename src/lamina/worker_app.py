@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
 from lamina.forget.runner import Eraser
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
@@ -53,7 +54,7 @@ def build_eraser(settings: Settings, store: Store, failures: Failures | None = N
         store,
         SystemClock(),
         _owner(),
-        about=documents_about(store.traces),
+        about=with_messages(documents_about(store.traces), store.messages),
         tombstones=TombstoneFile(settings.tombstone_list),
         failures=failures,
     )

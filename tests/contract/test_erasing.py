@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -123,6 +124,27 @@ def test_a_belief_outlives_the_scope_that_sent_it(memory: Kept) -> None:
     assert not memory.all_of(Layer.FACTS, HERS)
 
 
+def test_words_that_bear_out_what_is_frozen_stand_when_more_of_the_matter_is_erased(memory: Kept) -> None:
+    first = memory.say("I like tea.", who=TOM, scope=TEAM)
+    other = memory.say("I like coffee.", who=TOM, scope=TEAM)
+    memory.settle()
+    memory.erase(redact=[first])
+    memory.settle()
+    again = memory.say("I like tea.", who=TOM, scope=TEAM, into=HERS)
+    memory.settle()
+    (tea,) = [each for each in memory.all_of(Layer.FACTS, TEAM) if each.object.text == "tea"]
+    assert tea.version == 1
+    sent = memory.all_of(Layer.BELIEFS, HERS)
+    assert sent
+    memory.erase(erasure_id="erasure_2", redact=[other])
+    memory.settle()
+    assert memory.all_of(Layer.BELIEFS, HERS) == sent
+    edges = [row for table, row in memory.store.snapshot() if table == "support" and row[1] == tea.id]
+    assert {row[2] for row in edges} == {first, again}
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
 def test_a_position_is_never_given_twice(memory: Kept) -> None:
     memory.say("I live in Leipzig.")
     newest = memory.say("I work at Fernhill.")
@@ -148,6 +170,27 @@ def test_a_cancellation_later_leaves_what_has_no_words(memory: Kept) -> None:
     memory.settle()
     homes = [each for each in memory.all_of(Layer.FACTS, ALICE) if each.predicate == "lives_in"]
     assert "Leipzig" in [each.object.text for each in homes]
+    live, again = memory.replayed()
+    assert live == again
+
+
+@pytest.mark.parametrize(("erased", "cancelled"), list(itertools.permutations(range(3), 2)))
+def test_a_cancellation_later_brings_nothing_back_that_erased_words_ended(
+    memory: Kept, erased: int, cancelled: int
+) -> None:
+    homes = ("Leipzig", "Porto", "Bergen")
+    told = []
+    for home in homes:
+        told.append(memory.say(f"I live in {home}."))
+        memory.settle()
+    memory.erase(redact=[told[erased]])
+    memory.settle()
+    memory.clock.at += SECOND_US
+    memory.store.log.cancel(TENANT, told[cancelled])
+    memory.settle()
+    held = [each for each in memory.all_of(Layer.FACTS, ALICE) if each.predicate == "lives_in"]
+    last = [home for number, home in enumerate(homes) if number != cancelled][-1]
+    assert [each.object.text for each in held if each.valid_to is None and not each.excluded] == [last]
     live, again = memory.replayed()
     assert live == again
 

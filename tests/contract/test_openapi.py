@@ -50,8 +50,8 @@ CASES, CASES_OF_OTHERS = 6, 3
 CASES_OF = {"POST /v1/experience/bulk": 2}
 """Each of its cases is a batch of what ``POST /v1/experience`` takes one by one: a second of making values up."""
 ENDLESS = {"GET /v1/lifecycle/stream"}
-ELSEWHERE = {"GET /v1/peers/{peer_id}/manifest"}
-"""Asks another server, and here there is none: flow/test_peers_http.py has one."""
+ELSEWHERE = {"GET /v1/peers/{peer_id}/manifest", "POST /v1/messages/verify"}
+"""Asks another server, or for a signing key, and here there is none: flow/test_peers_http.py and flow/test_messages_http.py have one."""
 TOKEN = "of-the-deployment"
 INTERNAL = {"X-Internal-Token": TOKEN}
 
@@ -198,7 +198,7 @@ class House(Neighbours):
         )
         if label == "POST /v1/context/snapshot":
             self.made["never"] = response.json()["snapshot_id"]
-        if "/coordination/" in label:
+        if "/coordination/" in label or label == "POST /v1/messages/send":
             self.made |= made_by(response.json())
         return response
 

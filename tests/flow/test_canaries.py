@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import gzip
+import json
 import os
 import random
 import re
@@ -22,12 +23,14 @@ import pytest
 from capsules import body, later
 from lamina import limits
 from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
 from lamina.forget.runner import Eraser
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id, normalise_name
 from lamina.session.drain import Drain
 from lamina.store.owners import FILES, TABLES
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.index import VectorRow
 from lamina.store.sqlite.connection import open_connection
 from rpc import message, posted
@@ -39,6 +42,7 @@ COUNT = int(os.environ.get("CANARIES", "1"))
 ALICE, BOB = {"X-Cortex-Actor": "user:alice"}, {"X-Cortex-Actor": "user:bob"}
 WHO = {"tenantId": "acme", "userId": "alice", "personaId": "p"}
 _NOTE = "memory/notes/of-mine.md"
+_PEERS = "peers/registry.json"
 _MARK = "qzxj"
 _SEEN = 7
 """So many letters behind the mark are looked at."""
@@ -121,7 +125,8 @@ class Aviary:
         self.world, self.folder = world, folder
         self.canaries = Canaries()
         self.memory = Memory(world.store, world.clock)
-        self.eraser = Eraser(world.store, world.clock, "test", about=documents_about(world.store.traces))
+        about = with_messages(documents_about(world.store.traces), world.store.messages)
+        self.eraser = Eraser(world.store, world.clock, "test", about=about)
         self.session = ""
 
     def sing(self) -> None:
@@ -222,6 +227,7 @@ class Aviary:
         self.post(
             "/v1/continuity/upsert", {**about, "capsule": changed, "commit_message": f"of {word('a commit')}"}
         )
+        self._together(number)
         self.post("/v1/continuity/archive", {**about, "reason": f"since {word('a reason')}"})
         item = {
             "kind": "reminder",
@@ -230,6 +236,63 @@ class Aviary:
             "due_at": "2026-05-14T12:00:00Z",
         }
         self.post("/v1/schedule/items", {**item, "metadata": {"of": word("metadata")}})
+        self._messages()
+
+    def _messages(self) -> None:
+        """What Alice sends, what Bob sends her, what each answers, and what a relay says that she sent."""
+        word = self.canaries
+        promised = {"requires_ack": True}
+        sent = {"thread_id": word("a thread"), "subject": word("a subject"), "body_md": word("a message")}
+        mine = {"sender": "user:alice", "recipient": "user:bob", "attachments": [word("an attachment")]}
+        key = {"idempotency_key": word("a message's key")}
+        made = self.post("/v1/messages/send", sent | mine | key | {"delivery": promised})
+        message_id = made["message"]["id"]
+        answer = {"message_id": message_id, "status": "rejected", "reason": word("an answer to Alice")}
+        self.post("/v1/messages/ack", answer | {"ack_id": word("an answer's id")}, BOB)
+        self.post("/v1/replay/messages", {"message_id": message_id, "reason": word("a reason to send anew")})
+        sent = {"thread_id": "t", "subject": "Hi", "body_md": word("a message to Alice")}
+        theirs = {"sender": "user:bob", "recipient": "user:alice", "delivery": promised}
+        made = self.post("/v1/messages/send", sent | theirs, BOB)
+        answer = {"message_id": made["message"]["id"], "status": "accepted", "reason": word("Alice's answer")}
+        self.post("/v1/messages/ack", answer)
+        claimed = {"sender": "user:alice", "target_recipient": "user:bob", "thread_id": "t", "subject": ""}
+        more = {"body_md": word("a forwarded message"), "envelope": {"by": word("a relay's envelope")}}
+        self.post("/v1/relay/forward", claimed | more, BOB)
+
+    def _together(self, number: int) -> None:
+        word, documents = self.canaries, self.world.store.documents
+        if documents.read(TENANT, _PEERS) is None:
+            known = {name: {"trust_level": "trusted"} for name in ("bo", "user:alice")}
+            change = Change(_PEERS, ChangeKind.PUT, json.dumps({"peers": known}).encode())
+            documents.write([Write(tenant_id=TENANT, author="user:op", message="peers", changes=[change])])
+        about = {"subject_kind": "user", "subject_id": f"alice-{number}"}
+        note = {"recipient_peer": "user:alice", "note": word("a handoff")}
+        made = self.post("/v1/coordination/handoff/create", about | note)["handoff"]
+        consume = f"/v1/coordination/handoff/{made['handoff_id']}/consume"
+        self.post(consume, {"status": "deferred", "reason": word("an answer to a handoff")})
+        shared = {"participant_peers": ["bo"], "title": word("a shared title"), "constraints": ["one"]}
+        made = self.post("/v1/coordination/shared/create", shared)["shared"]
+        claim = {
+            "source_kind": "shared",
+            "source_id": made["shared_id"],
+            "claim_summary": word("a claim"),
+            "epistemic_status": "frame_present",
+            "observed_version": 1,
+        }
+        dispute = {
+            "task_id": word("a task of a dispute"),
+            "title": "Which?",
+            "classification": "contradictory",
+            "trigger": "shared_vs_shared",
+            "claims": [claim | {"claimant_peer": each} for each in ("bo", "user:alice")],
+        }
+        self.post("/v1/coordination/reconciliation/open", dispute)
+        task = {"task_id": word("a task"), "title": "Cut", "owner_peer": "user:alice"}
+        self.post("/v1/tasks", task | {"description": word("a description")})
+        path = f"projects/{word('a patched file')}.md"
+        diff = f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{word('a patch')}\n"
+        patch = self.post("/v1/docs/patch/propose", {"target_path": path, "diff": diff})["patch"]
+        self.post("/v1/docs/patch/apply", {"patch_id": patch["patch_id"]})
 
     def _mem0_and_mcp(self, number: int) -> None:
         word = self.canaries
@@ -259,6 +322,9 @@ class Aviary:
             "file": ("GET", f"/v1/read?path={_NOTE}", None),
             "search": ("POST", "/v1/search", {"query": "memory notes"}),
             "reminders": ("GET", "/v1/schedule/items", None),
+            "inbox": ("GET", "/v1/messages/inbox?recipient=user:alice", None),
+            "thread": ("GET", "/v1/messages/thread?thread_id=t", None),
+            "pending": ("GET", "/v1/messages/pending?include_terminal=true", None),
             "mem0": ("POST", "/v3/memories/", {"filters": {"user_id": "alice"}}),
         }
         found = {}
@@ -328,6 +394,7 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
             "document_event",
             "schedule_item",
         ),
+        *("message", "message_ack"),
     }, "each place is to be cleared of something"
     named = {
         name: place for name, place in canaries.sung.items() if place in ("a name", "a sister", "a place")

@@ -14,6 +14,8 @@ from given import NOON
 from lamina.access.relay_tokens import issue, owner_grant
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.relay import TEMPLATES, RelayGrant
+from lamina.kernel.views import EventView
+from lamina.mcp.explaining import explained
 from neighbours import Neighbours
 
 LAUNCH = {"subject_kind": "thread", "subject_id": "launch"}
@@ -200,6 +202,20 @@ def test_a_dispute_is_carried_out_by_tools_and_why_walks_through_all_of_it(house
     }
     page = house.tool("cy", "coordination.reconciliations_query", owner_peer="cy", status="resolved")
     assert (page["count"], page["total_matches"]) == (1, 1)
+
+
+def test_the_tool_that_says_why_walks_the_same_way(house: House) -> None:
+    made = house.handoff("bo", "cy")
+    path = f"{ROOT}/handoff/{made['handoff']['handoff_id']}/consume"
+    said = house.post("cy", path, {"status": "accepted_advisory"})
+
+    def ask(name: str, given: Any) -> EventView:
+        assert name == "event"
+        return EventView.model_validate(house.get("kim", f"/v1/events/{given['event_id']}"))
+
+    found = explained(said["event_id"], ask)
+    capsule = house.store.documents.told_by("acme", "memory/continuity/thread-launch.json")
+    assert [(each.id, each.depth) for each in found.rests_on] == [(made["event_id"], 1), (capsule, 2)]
 
 
 def claim(kind: str, source_id: str, **more: Any) -> dict[str, Any]:

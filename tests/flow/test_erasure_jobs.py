@@ -17,9 +17,10 @@ from lamina.errors import Unavailable
 from lamina.forget.ending import told_of
 from lamina.forget.runner import Eraser
 from lamina.kernel.events import Party
-from lamina.kernel.records import Evidence
+from lamina.kernel.records import Evidence, Mention, Subject
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
+from lamina.language.entities import entity_id
 from lamina.store.ports.erasures import ErasurePhase
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
@@ -132,6 +133,7 @@ def test_a_preview_says_what_would_go_and_nothing_does(house: House) -> None:
         "beliefs_to_demote": [house.records["belief"]],
         "documents_to_delete": [],
         "documents_shared": [],
+        "residue": [],
     }
     assert house.reads(f"/v1/events/{house.home[0]}") == 200
     house.here.clock.at += int(limits.PREVIEW_TTL_S * SECOND_US)
@@ -331,3 +333,34 @@ def test_a_workspace_that_nobody_else_owns_goes_as_a_whole(house: House) -> None
     house.start()
     house.work()
     assert house.store.log.get(TENANT, [said.id, other.id]) == {}
+
+
+def test_what_others_told_of_the_person_is_listed_and_stays(house: House) -> None:
+    """To those who may read it; to anybody else it is a number."""
+    person = entity_id(TENANT, "alice")
+    bob = {"caller": "user:bob", "observed_actor": Party.of("user:bob")}
+    told = [
+        fact(f"of alice in {scope}", scope, subject=Subject(person, "Alice"), event_id=house.of_bob)
+        for scope in (LAUNCH, BOB)
+    ]
+    mentions = [
+        Mention(
+            tenant_id=TENANT,
+            entity_id=person,
+            scope=each.scope,
+            event_id=house.of_bob,
+            position=5,
+            surface="Alice",
+        )
+        for each in told
+    ]
+    rests = [support(each.id, house.of_bob) for each in told]
+    land(house.store, Writes(records=told, supports=rests, mentions=mentions), scope=BOB, **bob)
+    ids = [each.id for each in told]
+    shown = house.post("/v1/erasures/preview", {"scope": ALICE})
+    assert shown["residue"] == 2
+    page = house.here.said("GET", shown["manifest_url"])
+    assert page["residue"] == [{"record_id": ids[0], "scope": LAUNCH}]
+    house.start()
+    house.work()
+    assert set(house.store.records.get(TENANT, ids)) == set(ids)

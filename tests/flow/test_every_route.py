@@ -75,6 +75,9 @@ PATCH = {
     "diff": "--- /dev/null\n+++ b/projects/new.md\n@@ -0,0 +1 @@\n+tea\n",
 }
 PEERS = {"user:alice": "trusted", "user:root": "trusted", "bo": "restricted"}
+WORDS = {"thread_id": "t", "subject": "Plan", "body_md": "Shall we?"}
+LETTER = {**WORDS, "sender": CALLER, "recipient": CALLER, "delivery": {"requires_ack": True}}
+ENVELOPE = {"payload": {}, "key_id": "k", "nonce": "n", "signature": "0" * 64}
 
 # Row: what it is asked with, what somebody outside the scope is told, what its owner is told. ``open`` rows take no
 # caller, ``own`` ones every caller; ``shut`` ones stay so until a deployment sets their token; where only ``gate`` says so, for what is one's own. A row that asks no scope shows only what the caller may see.
@@ -154,6 +157,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     ),
     "GET /v1/admin/version": ({"kind": "open"}, 200, 200),
     "GET /v1/admin/health": ({}, 200, 200),
+    "GET /v1/admin/metrics": ({}, 200, 200),
     "POST /v1/admin/flush-views": ({"body": {"timeout_s": 0}, "admin": True, "served": 202}, DENIED, DENIED),
     "POST /v1/admin/compact": ({"body": {}, "admin": True}, DENIED, DENIED),
     "POST /v1/auth/revoke": (
@@ -223,6 +227,22 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         200,
     ),
     "POST /v1/security/tokens/revoke": ({"body": {"token_id": "t2"}}, "MISSING_SCOPE", 200),
+    "POST /v1/messages/send": ({"body": LETTER}, NOT, 200),
+    "POST /v1/messages/ack": (
+        {"body": {"message_id": "made:message", "status": "rejected"}},
+        NOT,
+        200,
+    ),
+    "POST /v1/replay/messages": ({"body": {"message_id": "made:message"}}, NOT, 200),
+    "GET /v1/messages/inbox": ({"query": {"recipient": CALLER}}, NOT, 200),
+    "GET /v1/messages/thread": ({"query": {"thread_id": "t"}}, NOT, 200),
+    "GET /v1/messages/pending": ({}, NOT, 200),
+    "POST /v1/messages/verify": ({"body": ENVELOPE}, NOT, "KEY_NOT_FOUND"),
+    "POST /v1/relay/forward": (
+        {"body": {**WORDS, "sender": "zed", "target_recipient": "user:alice"}},
+        NOT,
+        200,
+    ),
     "POST /v1/security/keys/rotate": ({"body": {}}, "MISSING_SCOPE", 200),
     "POST /v1/context/retrieve": ({"body": {"task": " "}}, NOT, 200),
     "POST /v1/context/snapshot": ({"body": {"task": " "}}, NOT, 200),
@@ -365,7 +385,8 @@ def put_in(value: Any, made: Mapping[str, str]) -> Any:
 def made_by(answer: Any) -> dict[str, str]:
     """The ids of what an answer says was made, as rows name them."""
     kinds = ("handoff", "shared", "reconciliation")
-    return {f"made:{kind}": answer[kind][f"{kind}_id"] for kind in kinds if kind in answer}
+    sent = {"made:message": answer["message"]["id"]} if "message" in answer else {}
+    return sent | {f"made:{kind}": answer[kind][f"{kind}_id"] for kind in kinds if kind in answer}
 
 
 class Street(Neighbours):
@@ -406,7 +427,7 @@ class Street(Neighbours):
             body = body | {"audit_id": self.named[body["audit_id"]]}
         response = self.call(route.verb, path, body, by=by, **query)
         if response.status_code < 300:
-            if route.path.startswith("/v1/coordination"):
+            if route.path.startswith(("/v1/coordination", "/v1/messages/send")):
                 self.made |= made_by(response.json())
             return response.status_code, None
         said = response.json()

@@ -1,24 +1,32 @@
-"""An erasure that is killed at any moment hides what it is about, goes on where it was and leaves what one leaves that nobody interrupts.
+"""An erasure that is killed at any moment hides what it is about, goes on where it was and leaves what one leaves that nobody interrupts;
+and a restore that is killed while it erases again leaves no memory at all, or that one.
 
-``ERASURE_KILLS=50`` kills so many.
+``ERASURE_KILLS=50`` kills so many of each.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from backups import backed_up
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append
+from lamina.forget.ending import listed_of
 from lamina.forget.planning import place_of_erasure
 from lamina.forget.receipts import verify_erasure
 from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.events import Directives, Party
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.time import SystemClock
+from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.erasures import ErasureJob
 from lamina.store.sqlite import SqliteStore
@@ -26,18 +34,22 @@ from told import Memory
 
 ROUNDS = int(os.environ.get("ERASURE_KILLS", "3"))
 SAID = 60
+CANARY = "zoo of xyzzy"
+"""Words of both, which are erased with all that Alice said, and by themselves of what Bob did."""
 SCRIPT = Path(__file__).parents[1] / "killed_erasures.py"
 ERASURE = RandomIds().stamped(Prefix.ERASURE, NOON)
 
 
-def prepared(folder: Path) -> set[str]:
-    """Alice's memory, of which some was sent to Bob's; documents of both; and an erasure of hers that has begun. The ids of Bob's records."""
+@pytest.fixture(scope="module")
+def memory_of_both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Alice's memory, of which some was sent to Bob's; and documents of both."""
+    folder = tmp_path_factory.mktemp("told") / "data"
     store = SqliteStore(folder, durable=False)
     memory = Memory(store, ManualClock(SystemClock().now()))
     for number in range(SAID):
         for scope, who in ((ALICE, "user:alice"), (BOB, "user:bob")):
             party = Party(who, "user", who.removeprefix("user:").capitalize())
-            text = f"I like dish {number}." if number % 3 else f"I live in Town{number}."
+            text = f"I like dish {number}." if number % 3 else f"I live in Town{number}, near the {CANARY}."
             append(
                 store,
                 text,
@@ -53,8 +65,12 @@ def prepared(folder: Path) -> set[str]:
         author = "user:alice" if number % 2 else "user:bob"
         store.documents.write([Write(tenant_id=TENANT, author=author, message="m", changes=[change])])
     memory.derive()
-    (folder / "of_bob").write_text(str(sum(each.scope == BOB for each in store.log.walk(TENANT, 0, 10_000))))
-    job = ErasureJob(
+    store.close()
+    return folder
+
+
+def erasure_of_alice() -> ErasureJob:
+    return ErasureJob(
         tenant_id=TENANT,
         id=ERASURE,
         scope=ALICE,
@@ -64,10 +80,6 @@ def prepared(folder: Path) -> set[str]:
         started_at=NOON,
         crosses=True,
     )
-    store.erasures.begin(job)
-    held = records_of_bob(store)
-    store.close()
-    return held
 
 
 def left_in(folder: Path, before: set[str]) -> tuple[Any, ...]:
@@ -84,7 +96,7 @@ def left_in(folder: Path, before: set[str]) -> tuple[Any, ...]:
         {each.path for each in store.documents.below(TENANT, "", with_content=False)},
         (receipt.gone, receipt.redacted_events, receipt.found, receipt.leftovers, receipt.clean),
         [row.draft.endpoint for row in store.audit.walk(TENANT, 0, 1000)].count("erasure"),
-        {table: rows[table] for table in ("text", "vector", "mention", "entity")},
+        {table: rows[table] for table in ("text_row", "mention", "entity")},
         records_of_bob(store) & before,
     )
     store.close()
@@ -95,17 +107,56 @@ def records_of_bob(store: SqliteStore) -> set[str]:
     return {row[1] for table, row in store.snapshot() if table == "record" and BOB in row}
 
 
-def test_killed_at_any_moment_it_goes_on(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    before = prepared(data)
+def killed(work: str, data: Path) -> None:
+    """Do a work whole and in ``ROUNDS`` processes that are killed."""
     paths = {**os.environ, "PYTHONPATH": ":".join([str(SCRIPT.parent), *sys.path])}
-    command = [sys.executable, str(SCRIPT), str(data), str(ROUNDS), "7"]
+    command = [sys.executable, str(SCRIPT), work, str(data), str(ROUNDS), "7"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200, env=paths)
     assert done.returncode == 0, done.stdout + done.stderr
     if ROUNDS > 10:
         print(done.stdout)
     assert done.stdout.count("\n") == ROUNDS
-    whole = left_in(tmp_path / "whole", before)
+
+
+def compared(folder: Path, before: set[str]) -> None:
+    """What the rounds left is what is left where nobody interrupted."""
+    whole = left_in(folder / "whole", before)
     assert whole[0] == "completed"
     for number in range(ROUNDS):
-        assert left_in(tmp_path / f"round-{number}", before) == whole, number
+        assert left_in(folder / f"round-{number}", before) == whole, number
+
+
+def test_killed_at_any_moment_it_goes_on(memory_of_both: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(memory_of_both, data)
+    store = SqliteStore(data, durable=False)
+    before = records_of_bob(store)
+    store.erasures.begin(erasure_of_alice())
+    store.close()
+    (tmp_path / "of_bob").write_text(str(SAID))
+    killed("erase", data)
+    compared(tmp_path, before)
+
+
+def test_a_restore_killed_while_it_erases_again_leaves_nothing_or_all(
+    memory_of_both: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    shutil.copytree(memory_of_both, data)
+    backed_up(data)
+    store = SqliteStore(data, durable=False)
+    before = records_of_bob(store)
+    his = [each for each in store.log.walk(TENANT, 0, 10_000) if each.scope == BOB]
+    canaries = tuple(each.id for each in his if CANARY in str(each.content))
+    store.close()
+    alice = listed_of(erasure_of_alice())
+    listed = TombstoneFile(tmp_path / "tombstones.jsonl")
+    listed.append(replace(alice, id="aud_1", cascade="redact_events", scope=BOB, events=canaries))
+    listed.append(alice)
+    (tmp_path / "of_bob").write_text(str(SAID - len(canaries)))
+    killed("restore", data)
+    compared(tmp_path, before)
+    for name in ("whole", *(f"round-{number}" for number in range(ROUNDS))):
+        files = [path for path in (tmp_path / name).rglob("*") if path.is_file()]
+        assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
+        assert not (tmp_path / name / "restoring").exists()

@@ -31,7 +31,7 @@ def bridge(relay: Neighbours) -> list[Route]:
     return [
         row
         for row in relay.server.routes
-        if row.operation.name.startswith("relay_") and row.path != "/health"
+        if row.verb == "GET" and row.operation.name.startswith("relay_") and row.path != "/health"
     ]
 
 

@@ -131,23 +131,13 @@ def account(make_memory: Callable[..., Memory], extractor: RulesExtractor) -> Ca
     return told
 
 
-DOSE, DEBT, PASSPORT = (
-    "I take 500 mg of metformin twice a day.",
-    "I owe Mia 50 euros.",
-    "I need to renew my passport by Friday.",
-)
-ON_THE_THIRD_DAY = START + 2 * DAY
+DOSE, PASSPORT = "I take 500 mg of metformin twice a day.", "I need to renew my passport by Friday."
 
 
 @pytest.mark.parametrize(
     ("known", "said", "told"),
     [
-        (
-            DOSE,
-            "I stopped taking metformin.",
-            f"Ana's metformin dose is 500 mg twice a day to {ON_THE_THIRD_DAY}",
-        ),
-        (DEBT, "I paid Mia back.", f"Ana owes 50 euros to {ON_THE_THIRD_DAY}"),
+        (DOSE, "I stopped taking metformin.", "Take 500 mg of metformin twice a day dropped"),
         (PASSPORT, "I renewed my passport.", "Renew my passport completed"),
         ("It's sunny.", "I need to call the bank tomorrow.", "Call the bank active"),
     ],

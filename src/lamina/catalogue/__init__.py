@@ -16,6 +16,7 @@ from lamina.catalogue import (
     coordination,
     core,
     erasures,
+    messages,
     peers,
     receipts,
     relay,
@@ -37,5 +38,6 @@ CATALOGUE: Final[Mapping[str, ErrorCode]] = {
     **peers.CODES,
     **coordination.CODES,
     **replication.CODES,
+    **messages.CODES,
     **session.CODES,
 }

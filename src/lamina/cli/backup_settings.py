@@ -14,6 +14,7 @@ import typer
 from lamina.access.security.sealing import KeySeal, lost_keys
 from lamina.cli.local_socket import lock_of
 from lamina.continuity.owned import documents_about
+from lamina.coordination.messages.owned import with_messages
 from lamina.errors import Invalid
 from lamina.forget.reapplying import apply_again
 from lamina.kernel.time import Instant, SystemClock
@@ -102,7 +103,7 @@ def _list_for(settings: Settings, backup: Path, named: Path | None) -> Path:
 
 
 def _erase_again(store: Store, listed: Sequence[ListedErasure], made_at: Instant) -> None:
-    about = documents_about(store.traces)
+    about = with_messages(documents_about(store.traces), store.messages)
     apply_again(store, listed, SystemClock(), as_of=made_at, about=about)
 
 

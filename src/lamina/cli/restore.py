@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lamina.continuity.restoring import Unreadable, telling, unreadable
+from lamina.coordination.messages.restoring import restored_posts
 from lamina.kernel.time import SystemClock
 from lamina.settings import Settings
 from lamina.store.documents.restore import clone_head, past_writes
@@ -35,6 +36,7 @@ def run_restore(settings: Settings, clone: Path, tenant_id: str) -> Restored:
     try:
         past = past_writes(clone, tenant_id, clock.now(), left_out)
         commit = store.documents.restore(tenant_id, past, telling(tenant_id))
+        store.messages.restore(tenant_id, restored_posts(store.documents, tenant_id))
         lost = list(unreadable(store.documents, tenant_id))
     finally:
         store.close()

@@ -22,6 +22,7 @@ from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.share import Line, Share, say_token, say_where
 from lamina.cli.supervise import Kept, Workers
+from lamina.observe.figures import CallCounts
 from lamina.observe.logs import set_up_logging
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
@@ -64,7 +65,7 @@ class _Serving:
         self._settings = settings
         self._of = processes
         self._listeners = listeners
-        self._tallies = SharedTallies.make()
+        self._tallies = SharedTallies.make(CallCounts.SIZE)
         self._failures = Failures(lambda _: self._spread())
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}

@@ -12,10 +12,12 @@ from typing import Final
 
 from lamina.forget.counting import Area, ErasurePlan, demoted_of, plan_of, resting_alone
 from lamina.kernel.erasure_rules import ErasureRules
+from lamina.kernel.events import Party
 from lamina.kernel.names import decoded
 from lamina.kernel.records import Belief, Layer, layer_of
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
+from lamina.language.entities import entity_id, normalise_name
 from lamina.store.ports.citations import Candidate
 from lamina.store.ports.erasures import ErasedPlace, ErasureFigures, ErasureLine, LineKind, TouchedScope
 from lamina.store.ports.registry import ScopeState
@@ -58,18 +60,21 @@ def place_of_erasure(erasure_id: str, scope: Scope, rules: ErasureRules) -> Eras
 
 @dataclass(frozen=True, slots=True)
 class PlannedErasure:
-    """A plan, the scopes that go as a whole, its figures, and the documents of the person."""
+    """A plan, the scopes that go as a whole, its figures, the documents of the person, and the ``residue``: what others' memories say of
+    them, which is theirs and stays."""
 
     area: Area
     plan: ErasurePlan
     figures: ErasureFigures
     owned: Owned
+    residue: tuple[tuple[str, Scope], ...] = ()
 
     def lines(self) -> list[ErasureLine]:
         """The whole manifest."""
         told = [(LineKind.DOCUMENT, self.owned.paths), (LineKind.SHARED, self.owned.shared_paths)]
         documents = [ErasureLine(kind, path, RELAY_SCOPE) for kind, paths in told for path in paths]
-        return sorted([*self.plan.lines(), *documents])
+        said = [ErasureLine(LineKind.RESIDUE, id_, scope) for id_, scope in self.residue]
+        return sorted([*self.plan.lines(), *documents, *said])
 
 
 class Planner:
@@ -109,12 +114,21 @@ class Planner:
             if not alone:
                 plan = replace(plan, demoted=self._demoted(tenant_id, plan))
                 touched = _touched(area, plan, candidates, states, actors)
-                figures = self._figures(tenant_id, area, plan, touched)
+                residue = self._residue(tenant_id, area, plan, actors)
+                figures = replace(self._figures(tenant_id, area, plan, touched), residue=len(residue))
                 holds = [hold for hold in rules.holds if _bears_on(hold.scope, area, plan)]
-                return PlannedErasure(
-                    area, plan, replace(figures, holds=tuple(hold.id for hold in holds)), owned
-                )
+                figures = replace(figures, holds=tuple(hold.id for hold in holds))
+                return PlannedErasure(area, plan, figures, owned, residue)
             area = replace(area, roots=(*area.roots, *alone))
+
+    def _residue(
+        self, tenant_id: str, area: Area, plan: ErasurePlan, actors: Sequence[str]
+    ) -> tuple[tuple[str, Scope], ...]:
+        names = {Party.of(actor).display_name for actor in actors}
+        entities = [entity_id(tenant_id, normalise_name(name)) for name in sorted(names)]
+        found = self._store.citations.naming(tenant_id, entities) if entities else []
+        resting = set(plan.resting)
+        return tuple((id_, scope) for id_, scope in found if id_ not in resting and not area.covers(scope))
 
     def _demoted(self, tenant_id: str, plan: ErasurePlan) -> tuple[str, ...]:
         ids = [id_ for id_ in plan.resting if layer_of(id_) is Layer.BELIEFS]

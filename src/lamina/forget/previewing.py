@@ -26,6 +26,7 @@ from lamina.types.erasures import (
     LayerCounts,
     PreviewErasure,
     RefcountBreakdown,
+    ResidueRecord,
 )
 
 __all__ = ["Previewing", "erasure_grants", "require_erasing", "standing_preview"]
@@ -76,7 +77,7 @@ class Previewing:
         """A page of the manifest of a preview; raises ``Gone`` (PREVIEW_EXPIRED) past its day."""
         preview = standing_preview(self._store, request.preview_id, call)
         lines, cursor = self._page(preview.id, request.cursor, request.limit, call.principal)
-        manifest = _manifest(preview.scope, lines, cursor)
+        manifest = _manifest(preview.scope, lines, cursor, call)
         return Answer(
             manifest.model_copy(update={"preview_id": preview.id, "expires_at": preview.expires_at})
         )
@@ -90,7 +91,7 @@ class Previewing:
         require_erasing(call, None if erasure is None else erasure.scope, missing)
         assert erasure is not None, "what is not there was refused"
         lines, cursor = self._page(erasure.id, request.cursor, request.limit, call.principal)
-        manifest = _manifest(erasure.scope, lines, cursor)
+        manifest = _manifest(erasure.scope, lines, cursor, call)
         return Answer(manifest.model_copy(update={"erasure_id": erasure.id}))
 
     def _page(
@@ -142,7 +143,7 @@ def _line_of(parts: dict[str, str], plan_id: str) -> ErasureLine:
     return ErasureLine(LineKind(parts["k"]), parts["i"], Scope(parts["s"]), parts["r"])
 
 
-def _manifest(scope: Scope, lines: Sequence[ErasureLine], cursor: str | None) -> ErasureManifest:
+def _manifest(scope: Scope, lines: Sequence[ErasureLine], cursor: str | None, call: Call) -> ErasureManifest:
     def ids(kind: LineKind) -> list[str]:
         return [line.id for line in lines if line.kind is kind]
 
@@ -158,6 +159,12 @@ def _manifest(scope: Scope, lines: Sequence[ErasureLine], cursor: str | None) ->
             CrossScopeReference(event_id=line.id, record_id=line.record_id, scope=line.scope)
             for line in lines
             if line.kind is LineKind.REFERENCE
+        ],
+        # Of what is another's, what the caller may read.
+        residue=[
+            ResidueRecord(record_id=line.id, scope=line.scope)
+            for line in lines
+            if line.kind is LineKind.RESIDUE and call.may_read(line.scope)
         ],
         next_cursor=cursor,
         has_more=cursor is not None,
@@ -194,6 +201,7 @@ def _shown(preview: Preview, estimated_ms: int) -> ErasurePreview:
             requires_capability=Capability.FORGET_GDPR_CROSS_WORKSPACE if figures.touched else None,
         ),
         legal_holds=list(figures.holds),
+        residue=figures.residue,
         estimated_duration_ms=estimated_ms,
         manifest_url=f"/v1/erasures/preview/{preview.id}/manifest",
     )

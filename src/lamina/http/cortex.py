@@ -8,6 +8,7 @@ from typing import Any
 from lamina import limits
 from lamina.http.routes import Route
 from lamina.kernel.operations import Operation
+from lamina.observe.metrics import METRICS_TYPE
 
 __all__ = ["cortex_routes"]
 
@@ -139,6 +140,7 @@ def _admin_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
     return [
         Route("GET", "/v1/admin/version", by_name["version"]),
         Route("GET", "/v1/admin/health", by_name["health"]),
+        Route("GET", "/v1/admin/metrics", by_name["metrics"], page=METRICS_TYPE),
         Route("POST", "/v1/admin/flush-views", by_name["flush_views"]),
         Route("POST", "/v1/admin/compact", by_name["compact"]),
     ]

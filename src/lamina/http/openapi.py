@@ -120,6 +120,11 @@ def _described(route: Route, refs: Any, definitions: Mapping[str, Any], said: Wo
 def _answer(route: Route, status: int, refs: Any, said: Words) -> dict[str, Any]:
     if status == 204:
         return {"description": _SAID[status]}
+    if route.page is not None:
+        return {
+            "description": _SAID[status],
+            "content": {route.page.partition(";")[0]: {"schema": {"type": "string"}}},
+        }
     schema = refs[route.operation.result, "serialization"]
     content = {} if route.operation.streams == "always" else {_JSON: {"schema": schema}}
     if route.operation.streams != "never":

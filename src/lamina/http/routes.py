@@ -52,6 +52,7 @@ class Route:
     values separated by commas. ``headers`` maps a header to the request field that it fills, ``named`` a parameter of
     the path to a field of another name. ``query`` are the fields of a request with a body that its URL carries.
     ``errors`` is the style in which its contract shows them. ``items`` is the field of a batch: a large body is read item by item.
+    ``page`` is the media type of a result whose ``text`` is the whole answer.
     """
 
     verb: str
@@ -67,6 +68,7 @@ class Route:
     query: frozenset[str] = frozenset()
     contract: Contract = "Cortex"
     items: str | None = None
+    page: str | None = None
 
     @property
     def has_body(self) -> bool:

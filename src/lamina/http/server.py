@@ -35,9 +35,11 @@ from lamina.http.openapi import openapi_document
 from lamina.http.origins import refuse_other_pages
 from lamina.http.routes import PARAMETER, Route
 from lamina.http.sse import HEARTBEAT, EventStream, ServerSentEvent
+from lamina.http.tracing import TracedDoor, note_status, spanned
 from lamina.http.unrouted import styles_of
 from lamina.kernel.operations import Answer, Principal
 from lamina.observe.logs import log_failure
+from lamina.observe.traces import span
 
 __all__ = ["create_application"]
 
@@ -82,7 +84,7 @@ def create_application(
             for path in ("/", "/docs")
         ),
     ]
-    table += [StarletteRoute(path, door) for path, door in (doors or {}).items()]
+    table += [StarletteRoute(path, TracedDoor(door, path)) for path, door in (doors or {}).items()]
     application = Starlette(
         routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],
         exception_handlers={
@@ -121,6 +123,12 @@ def _endpoint(
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def endpoint(http: HttpRequest) -> Response:
         route = by_verb.get(http.method) or by_verb["GET"]
+        with span(*spanned(http.method, route.path), headers=http.headers) as opened:
+            response = await answered(http, route)
+            note_status(opened, response.status_code)
+        return response
+
+    async def answered(http: HttpRequest, route: Route) -> Response:
         name = route.operation.name
         inbound = inbound_of(gateway, http, f"{route.verb} {route.path}")
         inbound.out["X-Cortex-Stability"] = route.operation.tier.value
@@ -130,7 +138,7 @@ def _endpoint(
                 refuse_other_pages(http)
             principal = await _identified(gateway, inbound, route, pool)
             reply = await _run(gateway, route, http, inbound, principal, pool, bodies)
-            response = _response(reply, pool)
+            response = _response(reply, pool, route.page)
         except ClientDisconnect:
             response = Response(status_code=_CLIENT_LEFT)
         except Exception as failure:
@@ -173,7 +181,11 @@ async def _run(
 ) -> Reply:
     caller = f"{principal.tenant_id}/{principal.actor}" if principal.actor else inbound.asked.client_ip or ""
     with bodies.holding(caller) as held:
-        read = await route.read(http, bodies, held)
+        try:
+            read = await route.read(http, bodies, held)
+        except LaminaError as error:
+            gateway.refused(route.operation, error)
+            raise
         inbound = replace(inbound, body=read.body, key=read.key)
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(
@@ -181,11 +193,13 @@ async def _run(
         )
 
 
-def _response(reply: Reply, pool: ThreadPoolExecutor) -> Response:
+def _response(reply: Reply, pool: ThreadPoolExecutor, page: str | None) -> Response:
     answer, headers = reply.answer, dict(reply.headers)
     status = 202 if answer.accepted else 201 if answer.created else 200
     if answer.result is None:
         return Response(status_code=204, headers=headers)
+    if page is not None:
+        return Response(answer.result.text, status_code=status, headers=headers | {"Content-Type": page})
     if isinstance(answer.result, BaseModel):
         body = answer.result.__pydantic_serializer__.to_json(answer.result, by_alias=True)
         return Response(body, status_code=status, headers=headers, media_type=_JSON)

@@ -20,6 +20,7 @@ import httpx
 from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.models.deadline import NETWORK_ERRORS, DeadlineTransport
 from lamina.models.ports import Generated, Message
+from lamina.observe.traces import Value, span
 
 __all__ = ["OpenAiGenerator"]
 
@@ -75,6 +76,12 @@ class OpenAiGenerator:
         self._sleep = sleep
         self._format = 0
         self._url = f"{url.rstrip('/')}/chat/completions"
+        self._spanned: dict[str, Value] = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "openai",  # whose API it speaks
+            "gen_ai.request.model": model,
+            "gen_ai.request.temperature": 0.0,
+        }
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._own = DeadlineTransport(_trusted()) if transport is None else None
         self._client = httpx.Client(
@@ -120,6 +127,16 @@ class OpenAiGenerator:
         return self._once(asked)
 
     def _once(self, asked: Mapping[str, Any]) -> Generated:
+        with span(
+            f"chat {self.name}", "client", self._spanned | {"gen_ai.request.max_tokens": asked["max_tokens"]}
+        ) as opened:
+            answer = self._exchanged(asked)
+            opened.note("gen_ai.usage.input_tokens", answer.tokens_in)
+            opened.note("gen_ai.usage.output_tokens", answer.tokens_out)
+            opened.note("gen_ai.response.finish_reasons", ["length" if answer.cut_off else "stop"])
+            return answer
+
+    def _exchanged(self, asked: Mapping[str, Any]) -> Generated:
         body = b""
         try:
             with self._client.stream("POST", self._url, json=asked) as response:

@@ -21,12 +21,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from lamina.models.files import verify
 from lamina.models.ports import Encoded, Float32Array, TokenMatrix, quantise
+from lamina.observe.traces import Value, span
 
 NAME = "minilm-l6-v2-int8-dynamic/p2"
 MODEL_SHA256 = "3c6fdb70f449820c0b6ae8857f31bcda6ed554239e4ab846c7f7800c8d7b8af3"
@@ -34,6 +35,7 @@ TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f41157
 TOKENS_MAX = 256
 DIM_MODEL = 384
 _DATA = resources.files("lamina.models") / "data"
+_EMBEDS: Final[dict[str, Value]] = {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": NAME}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,9 +84,10 @@ class MiniLmEmbedder:
             self._projection = Projection.load()
         pooled = np.zeros((len(texts), DIM_MODEL), np.float32)
         tokens: list[TokenMatrix] = []
-        for at, states in enumerate(self._states(texts)):
-            pooled[at] = states.mean(axis=0)
-            tokens.append(self._projection.apply(states[1:-1]))
+        with span(f"embeddings {NAME}", attributes=_EMBEDS):
+            for at, states in enumerate(self._states(texts)):
+                pooled[at] = states.mean(axis=0)
+                tokens.append(self._projection.apply(states[1:-1]))
         return Encoded(unit_rows(pooled), tokens)
 
     def token_vectors(self, texts: Sequence[str]) -> Float32Array:

@@ -36,8 +36,13 @@ class RelayHealth(Result):
     time: str
 
 
-def relay_health_operations(store: Store, tenant_id: str | None) -> list[Operation[Any]]:
-    """The open operation. ``tenant_id`` is the one tenant of the deployment; None where a commit would tell on one."""
+def relay_health_operations(
+    store: Store, tenant_id: str | None, *, signed_ingress: bool = False
+) -> list[Operation[Any]]:
+    """The open operation. ``tenant_id`` is the one tenant of the deployment; None where a commit would tell on one.
+
+    ``signed_ingress`` is whether messages need a signed envelope.
+    """
 
     def health(request: RelayHealthRequest, call: Call) -> Answer:  # noqa: ARG001 - the port's shape
         head = None if tenant_id is None else store.documents.head(tenant_id)
@@ -51,7 +56,7 @@ def relay_health_operations(store: Store, tenant_id: str | None) -> list[Operati
                 contract_version=RELAY_CONTRACT,
                 git_initialized=True,  # a tenant's repository is made with its first document
                 latest_commit=head.sha if head and head.sha else None,
-                signed_ingress_required=False,
+                signed_ingress_required=signed_ingress,
                 time=rfc3339(call.now),
             )
         )

@@ -18,6 +18,7 @@ from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import kept_of
@@ -82,8 +83,7 @@ class Mender:
         for matter in self._matters(view, event_id):
             held = _facts(view, matter, scope)
             apart = self._derived_apart(view, matter, [scope], gone=event_id)
-            stays = self._without_words(view, held)
-            _replace(view, _others(held, stays), _others(_facts(apart, matter, scope), stays), apart, writes)
+            _replace(view, held, _facts(apart, matter, scope), apart, writes)
         return writes
 
     def renamed(self, view: View, entities: Sequence[str], *, parts: bool) -> tuple[Writes, list[str]]:
@@ -157,11 +157,9 @@ class Mender:
         for matter in self._matters(view, event_id):
             for belief_scope in dict.fromkeys([scope, sent or scope]):
                 held = _beliefs(view, matter, belief_scope)
-                stays = self._without_words(view, held)
                 scopes = dict.fromkeys([scope, belief_scope, *view.senders(belief_scope)])
                 apart = self._derived_apart(view, matter, scopes, gone=event_id if is_gone else None)
-                fresh = _others(_beliefs(apart, matter, belief_scope), stays)
-                _replace(view, _others(held, stays), fresh, apart, writes)
+                _replace(view, held, _beliefs(apart, matter, belief_scope), apart, writes)
         return writes
 
     def touched(self, view: View, event_id: str) -> list[Fact]:
@@ -207,8 +205,8 @@ class Mender:
         gone: str | None = None,
         told_too: str | None = None,
     ) -> View:
-        """A view of what the events that speak of a matter derive, without the cancelled ones; ``told_too`` is one that may speak of it
-        without anything being held because of it yet, and is put upon what is kept of erased words."""
+        """A view of what the events that speak of a matter derive, without the cancelled ones, upon what is kept of erased words;
+        ``told_too`` is one that may speak of it without anything being held because of it yet."""
         ids = [fact.id for scope in scopes for fact in _facts(view, matter, scope)]
         supports = [each for tied in view.supports_of(ids).values() for each in tied]
         told = {each.source_id for each in supports if each.relation in TIES}
@@ -221,9 +219,12 @@ class Mender:
             if each.source_id not in anew or each.recorded_at >= anew[each.source_id].recorded_at:
                 changes.setdefault(each.source_id, []).append(each)
         told -= {*([] if gone is None else [gone]), *view.cancelled(told)}
-        kept, since = (Writes(), 0) if told_too is None else kept_of(self._store, view, ids)
-        found = [event for event in view.events(told).values() if event.recorded_at > since]
-        events = sorted(found, key=lambda event: event.position)
+        beliefs = [each.id for scope in scopes for each in _beliefs(view, matter, scope)]
+        kept, since = kept_of(self._store, view, [*ids, *beliefs], gone=gone)
+        events = sorted(
+            (event for event in view.events(told).values() if _adds(event, since)),
+            key=lambda event: event.position,
+        )
         pending = Pending()
         pending.add(kept)
         pending.add(
@@ -246,6 +247,12 @@ class Mender:
             ]
             pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, EXTRACTED_FROM), *over]))
         return Apart(self._store, view.event, pending, view)
+
+
+def _adds(event: Event, since: Mapping[Scope, Instant]) -> bool:
+    """Whether an event was told after all that is kept where it counts."""
+    places = (event.scope, event.directives.consolidate_into or event.scope)
+    return all(event.recorded_at > since.get(each, 0) for each in places)
 
 
 def _others(claims: Sequence[ClaimT], stays: Collection[str]) -> list[ClaimT]:

@@ -216,6 +216,27 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         ids="tenant_id schedule_id identity_hash",
         figures="kind status due_at subject_kind version created_at updated_at terminal_at",
     ),
+    # ---- what peers send each other: each message and each answer goes with the document that it stands in
+    "message": _table(
+        _DOCUMENTS,
+        content="record",
+        names="thread_id sender recipient path idempotency_key",
+        ids="tenant_id id body_hash",
+        figures="number sent_at",
+    ),
+    "delivery": _table(
+        _DOCUMENTS,
+        ids="tenant_id message_id replayed_to",
+        figures="status requires_ack ack_timeout_s max_retries retry_count ack_deadline updated_at version",
+    ),
+    "message_ack": _table(
+        _DOCUMENTS, content="record", names="ack_id path", ids="tenant_id message_id", figures="number"
+    ),
+    "message_nonce": _table(
+        ids="tenant_id hash",
+        figures="seen_at expires_at",
+        why="hashes with a key's id, kept so that no envelope is used twice",
+    ),
     # ---- erasures themselves
     "erasure_preview": _table(
         "erasures.end",

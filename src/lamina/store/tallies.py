@@ -175,7 +175,7 @@ class SharedTallies:
         """``number`` is this process's among them, from 1; what one of that number held before it died is given back."""
         self._descriptor = descriptor
         self._number = number
-        self._memory = mmap.mmap(descriptor, _SIZE)
+        self._memory = mmap.mmap(descriptor, 0)
         self._lock = threading.RLock()
         self._beyond = LocalPlaces()
         """Where no slot is free: each of the processes then counts for itself."""
@@ -184,9 +184,19 @@ class SharedTallies:
                 self._set_count(slot, 0)
 
     @staticmethod
-    def make() -> int:
-        """The descriptor of fresh memory, to be inherited."""
-        return shared_memory("lamina-tallies", _SIZE)
+    def make(more: int = 0) -> int:
+        """The descriptor of fresh memory, to be inherited, with so many bytes that are counted in elsewhere."""
+        return shared_memory("lamina-tallies", _SIZE + more)
+
+    @property
+    def number(self) -> int:
+        """This process's among them."""
+        return self._number
+
+    @property
+    def more(self) -> memoryview:
+        """The bytes that are counted in elsewhere."""
+        return memoryview(self._memory)[_SIZE:]
 
     @contextmanager
     def _alone(self, start: int) -> Iterator[None]:

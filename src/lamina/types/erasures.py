@@ -129,7 +129,7 @@ class CrossScopePropagation(Result):
 
 
 class ErasurePreview(Result):
-    """What an erasure would do. Good for 24 hours."""
+    """What an erasure would do. Good for 24 hours. ``residue`` counts claims about the person that others told: they stay."""
 
     preview_id: str
     scope: str
@@ -137,8 +137,16 @@ class ErasurePreview(Result):
     refcount_breakdown: RefcountBreakdown
     cross_scope_propagation: CrossScopePropagation
     legal_holds: list[str]
+    residue: Count
     estimated_duration_ms: Count
     manifest_url: str
+
+
+class ResidueRecord(Result):
+    """A claim about the person that others told, which is theirs and stays."""
+
+    record_id: str
+    scope: str
 
 
 class CrossScopeReference(Result):
@@ -151,7 +159,8 @@ class CrossScopeReference(Result):
 
 class ErasureManifest(Result):
     """Line by line what an erasure would do, or did: ids, and paths of documents until it is over. A page of it: the lists of all pages
-    put together are the manifest. Documents that others wrote in, too, are ``documents_shared``, and stay."""
+    put together are the manifest. Documents that others wrote in, too, are ``documents_shared``, and stay; so does
+    what others told of the person, ``residue``, of which a page has what the caller may read."""
 
     preview_id: str | None = None
     erasure_id: str | None = None
@@ -163,6 +172,7 @@ class ErasureManifest(Result):
     beliefs_to_demote: list[str]
     documents_to_delete: list[str]
     documents_shared: list[str]
+    residue: list[ResidueRecord]
     expires_at: Stamp | None = None
     next_cursor: str | None = None
     has_more: bool = False

@@ -11,6 +11,7 @@ from lamina.http.relay.bridge import bridge_rows
 from lamina.http.relay.context import context_rows
 from lamina.http.relay.continuity import CONTINUITY_JOBS, continuity_rows
 from lamina.http.relay.coordination import coordination_rows
+from lamina.http.relay.messages import message_rows
 from lamina.http.relay.peers import peer_rows
 from lamina.http.relay.schedule import schedule_rows
 from lamina.http.routes import Route
@@ -30,6 +31,7 @@ def relay_routes(operations: Sequence[Operation[Any]]) -> list[Route]:
         *schedule_rows(by_name),
         *coordination_rows(by_name),
         *peer_rows(by_name),
+        *message_rows(by_name),
         *bridge_rows(by_name),
     ]
     left = set(by_name) - {row.operation.name for row in rows} - CONTINUITY_JOBS

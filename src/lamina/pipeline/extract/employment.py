@@ -1,9 +1,10 @@
-"""Leaving an employer: who worked there does no more, said by a denial from then on, which finds the claim that it
-ends."""
+"""Beginning at an employer, and leaving one: who worked there does no more, said by a denial from then on, which finds the claim that
+it ends."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
@@ -15,10 +16,54 @@ from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef
 
 _LEAVING = word_set("quit leave lose resign")
+_BEGINNING = word_set("start begin")
+_NO_FACT = word_set("not n't if until before since like")
 _JOBS = word_set("job position")
 
 
 class Employment(Emitter):
+    def _first_days(self) -> None:
+        """ "Yesterday was my first day at Acme"."""
+        for token in self.parse.tokens:
+            firsts = {each.lower for each in self.parse.children(token, "amod")}
+            if (
+                token.lower != "day"
+                or "first" not in firsts
+                or _NO_FACT & {t.lower for t in self.parse.tokens}
+            ):
+                continue
+            owner, employer = self.refs.owner(self.parse, token), self._employer(token, "at", "with")
+            if owner is not None and employer is not None:
+                verb = next((each for each in self.parse.ancestors(token) if each.is_verb), token)
+                clause = Clause(self.parse, verb, token)
+                self._emit(
+                    clause,
+                    owner,
+                    "works_at",
+                    employer,
+                    state=True,
+                    validity=Validity(self._since(clause, token)),
+                )
+
+    def _beginning(self, clause: Clause, subject: EntityRef) -> None:
+        """ "I started at Acme", "I started working for Acme last week"."""
+        if (
+            clause.lemma not in _BEGINNING
+            or not clause.past
+            or clause.modal
+            or clause.negated
+            or clause.hedged
+        ):
+            return
+        objects = clause.objects("dobj", "xcomp")
+        verb = objects[0] if objects else clause.verb
+        if subject.type != "person" or is_hypothetical(clause) or (objects and verb.lemma != "work"):
+            return
+        employer = self._employer(verb, "at", "for", "with")
+        if employer is not None:
+            validity = Validity(self._since(clause, verb))
+            self._emit(clause, subject, "works_at", employer, state=True, validity=validity)
+
     def _leaving(self, clause: Clause, subject: EntityRef) -> None:
         """ "I quit my job at Acme", "I left Acme", "I resigned from Acme"."""
         past = clause.past or clause.verb.lower == "quit"
@@ -34,14 +79,19 @@ class Employment(Emitter):
                 employer = self._named_employer(target)
         if employer is None:
             return
-        starts = [
-            self.times.interval(each, future=False)[0]
-            for each in self.times.of_clause(self.parse, clause.verb)
-        ]
-        since = next((start for start in starts if start is not None), self._now)
+        since = self._since(clause, clause.verb)
         self._emit(clause, subject, "left", employer)
         ended = replace(clause, negated=True, past=False)
         self._emit(ended, subject, "works_at", employer, state=True, validity=Validity(since))
+
+    def _since(self, clause: Clause, phrase: Token) -> datetime:
+        """From the day that the clause names on, else from now. The "first day" itself names none."""
+        starts = (
+            self.times.interval(each, future=False)[0]
+            for each in self.times.of_clause(self.parse, clause.verb)
+            if phrase is clause.verb or not each.start <= phrase.start < each.end
+        )
+        return next((start for start in starts if start is not None), self._now)
 
     def _employer(self, token: Token, *prepositions: str) -> EntityRef | None:
         found = (

@@ -53,6 +53,7 @@ class Reader(
             for clause in find_clauses(self.parse, elliptic=self.personal and not self.goes_on):
                 self._clause(clause)
             self._relations()
+            self._first_days()
             if self.personal:
                 self._introduced()
         swapped = corrected(self.parse.text, self.refs, self.offset)
@@ -93,6 +94,7 @@ class Reader(
         told = (
             self._moving,
             self._leaving,
+            self._beginning,
             self._copula,
             self._plan,
             self._preference,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lamina.kernel.records import Layer
+from lamina.kernel.records import Claim, Layer
 from lamina.kernel.relay import DOCUMENTS_CHANNEL
 from lamina.kernel.scopes import Scope
 from lamina.store.memory.tables import Memory
@@ -57,6 +57,27 @@ class MemoryCitations:
             Citation(edge.record_id, scopes[edge.record_id], edge.source_id, edge.polarity)
             for edge in edges
             if edge.record_id in reached and edge.record_id in scopes
+        )
+
+    def naming(self, tenant_id: str, entity_ids: Collection[str]) -> list[tuple[str, Scope]]:
+        """Mirrors ``Citations.naming``."""
+        tables = self._memory.tables
+        named = {
+            (each.scope, each.entity_id) for each in tables.mentions.values() if each.tenant_id == tenant_id
+        }
+        return sorted(
+            {
+                (record.id, record.scope)
+                for record in tables.records.values()
+                if record.tenant_id == tenant_id
+                and isinstance(record, Claim)
+                and record.recorded_to is None
+                and not record.excluded
+                and any(
+                    (record.scope, key) in named
+                    for key in {record.subject.id, record.object.key} & set(entity_ids)
+                )
+            }
         )
 
     def records_within(self, tenant_id: str, path: Scope) -> dict[Layer, list[tuple[str, Scope]]]:

@@ -9,6 +9,7 @@ from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
 from lamina.store.documents.objects import Worktree
 from lamina.store.memory.log import MemoryLog, find_key
+from lamina.store.memory.messages import put_post
 from lamina.store.memory.tables import DocumentEvent, Memory, StoredVersion, Tables
 from lamina.store.ports.documents import (
     Change,
@@ -82,6 +83,8 @@ class MemoryDocuments:
         return written
 
     def _land(self, tables: Tables, write: Write, now: Instant) -> Written:
+        if write.post is not None:
+            put_post(tables, write.post)
         last = _last_commit(tables, write.tenant_id)
         at = max(now, last.committed_at + 1 if last else 1)
         commit = Commit(last.number + 1 if last else 1, "", write.author, write.message, at)

@@ -19,6 +19,7 @@ from lamina.store.memory.inquiries import MemoryInquiries
 from lamina.store.memory.jobs import MemoryJobs
 from lamina.store.memory.lifecycle import MemoryLifecycle
 from lamina.store.memory.log import MemoryIdempotency, MemoryLog, MemoryScopes
+from lamina.store.memory.messages import MemoryMessages
 from lamina.store.memory.model_outputs import MemoryModelOutputs
 from lamina.store.memory.packs import MemoryPacks
 from lamina.store.memory.records import MemoryRecords
@@ -60,6 +61,7 @@ class MemoryStore:
         self.documents = MemoryDocuments(self._memory, clock, self.log)
         self.relay_tokens = MemoryRelayTokens(self._memory)
         self.signing_keys = MemorySealedKeys(self._memory)
+        self.messages = MemoryMessages(self._memory)
         self.revocations = MemoryRevocations(self._memory)
         self.definitions = MemoryDefinitions(self._memory, self.log)
         self.schedule = MemorySchedule(self._memory)

@@ -19,6 +19,7 @@ from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.erasures import ErasureJob, ErasureLine, Preview
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.index import TextRow, VectorRow
+from lamina.store.ports.messages import Delivery, SeenNonce, StoredAck, StoredMessage
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.ports.registry import PolicyRow, ScopeState
@@ -114,6 +115,11 @@ class Tables:
     rewrites: dict[str, int] = field(default_factory=dict)
     relay_tokens: dict[tuple[str, str], RelayToken] = field(default_factory=dict)
     signing_keys: dict[tuple[str, str], SealedKey] = field(default_factory=dict)
+    messages: dict[tuple[str, str], StoredMessage] = field(default_factory=dict)
+    deliveries: dict[tuple[str, str], Delivery] = field(default_factory=dict)
+    message_acks: dict[tuple[str, str, str], StoredAck] = field(default_factory=dict)
+    nonces: dict[tuple[str, str], SeenNonce] = field(default_factory=dict)
+    last_message: int = 0
     sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
     outbox: dict[int, OutboxRow] = field(default_factory=dict)
     last_outbox: int = 0

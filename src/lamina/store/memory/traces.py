@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from lamina.kernel.canonical import compact
 from lamina.kernel.scopes import Scope
 from lamina.store.memory.documents import hashed
+from lamina.store.memory.messages import erase_messages
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.sessions import OutboxRow, Place
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
@@ -92,6 +93,7 @@ class MemoryTraces:
     def erase_documents(self, tenant_id: str, paths: Collection[str]) -> ErasedDocuments:
         """Mirrors ``Traces.erase_documents``."""
         with self._memory.change() as tables:
+            erase_messages(tables, tenant_id, paths)
             doomed = {
                 key: row for key, row in tables.versions.items() if key[0] == tenant_id and key[1] in paths
             }

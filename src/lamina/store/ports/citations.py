@@ -47,6 +47,10 @@ class Citations(Protocol):
         and source."""
         ...
 
+    def naming(self, tenant_id: str, entity_ids: Collection[str]) -> list[tuple[str, Scope]]:
+        """The facts and beliefs that hold now, are about one of some entities or name it, and lie where it is named, by id."""
+        ...
+
     def records_within(self, tenant_id: str, path: Scope) -> dict[Layer, list[tuple[str, Scope]]]:
         """The derived records of a scope and of those below it, with the scope of each, by layer and id."""
         ...

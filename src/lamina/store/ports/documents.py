@@ -14,6 +14,7 @@ from typing import Protocol
 from lamina.kernel.time import Instant
 from lamina.store.ports.idempotency import Remembered
 from lamina.store.ports.log import Capture
+from lamina.store.ports.messages import Post
 
 __all__ = [
     "Change",
@@ -64,7 +65,8 @@ class Write:
 
     ``author`` is the caller's actor, ``message`` the commit's subject line. An event that tells of a document
     (``kernel.relay.told_path``) does so until a later write puts or removes that document. ``once`` lands its
-    idempotency key in the same transaction; its ``response`` is kept with the commit's number as ``commit``.
+    idempotency key in the same transaction; its ``response`` is kept with the commit's number as ``commit``. ``post`` is the message
+    or the acknowledgement that the documents are of.
     """
 
     tenant_id: str
@@ -73,6 +75,7 @@ class Write:
     changes: Sequence[Change]
     captures: Sequence[Capture] = ()
     once: Remembered | None = None
+    post: Post | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class LineKind(StrEnum):
     DEMOTE = "5-demote"
     DOCUMENT = "6-document"
     SHARED = "7-shared"
+    RESIDUE = "8-residue"
 
 
 class ErasureLine(NamedTuple):
@@ -88,6 +89,7 @@ class ErasureFigures:
     redact: int = 0
     held: int = 0
     demote: int = 0
+    residue: int = 0
     touched: tuple[TouchedScope, ...] = ()
     holds: tuple[str, ...] = ()
 

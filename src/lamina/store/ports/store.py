@@ -18,6 +18,7 @@ from lamina.store.ports.inquiries import Inquiries
 from lamina.store.ports.jobs import Jobs
 from lamina.store.ports.lifecycle import Lifecycle
 from lamina.store.ports.log import EventLog
+from lamina.store.ports.messages import Messages
 from lamina.store.ports.model_outputs import ModelOutputs
 from lamina.store.ports.packs import Packs
 from lamina.store.ports.records import Records
@@ -101,6 +102,11 @@ class Store(Protocol):
     @property
     def signing_keys(self) -> SealedKeys:
         """Keys that peers sign with."""
+        ...
+
+    @property
+    def messages(self) -> Messages:
+        """What peers send each other."""
         ...
 
     @property

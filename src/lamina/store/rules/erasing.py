@@ -125,15 +125,17 @@ class _Step:
         others: dict[str, list[Record]] = defaultdict(list)
         for version in ground.read.versions(fresh):
             others[version.id].append(version)
-        stale = {
-            key: versions
-            for key, versions in others.items()
-            if max(each.recorded_to or each.recorded_from for each in versions) > until.get(key, 0)
-        }
-        ground.versions |= stale
-        ground.add_supports(stale)
-        self._kept_already = {key: versions[-1].scope for key, versions in others.items() if key not in stale}
+        ground.add_supports(others)
+        stale = {key for key in others if self._changed_at(others[key]) > until.get(key, 0)}
+        ground.versions |= {key: others[key] for key in sorted(stale)}
+        self._kept_already = {key: others[key][-1].scope for key in others if key not in stale}
         return (found & ground.versions.keys()) - set(kept)
+
+    def _changed_at(self, versions: Sequence[Record]) -> Instant:
+        """When a record was changed last: a word that only bears it out makes no version of it, but a support."""
+        began_or_ended = [each.recorded_to or each.recorded_from for each in versions]
+        borne_out = [each.recorded_at for each in self._ground.supports.get(versions[-1].id, ())]
+        return max([*began_or_ended, *borne_out])
 
     def _matters(self, kept: Collection[str]) -> dict[Scope, set[tuple[str, str]]]:
         """What the claims that are kept are about, by scope: subject, and each predicate that the thing is spoken of with."""

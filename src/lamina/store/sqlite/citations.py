@@ -45,6 +45,11 @@ class SqliteCitations:
             if scope is not None  # a support of what was deleted
         ]
 
+    def naming(self, tenant_id: str, entity_ids: Collection[str]) -> list[tuple[str, Scope]]:
+        """Mirrors ``Citations.naming``."""
+        rows = self._readers.rows(_SQL["records_naming"], (tenant_id, json_list(sorted(entity_ids))))
+        return [(record_id, Scope(scope)) for record_id, scope in rows]
+
     def records_within(self, tenant_id: str, path: Scope) -> dict[Layer, list[tuple[str, Scope]]]:
         """Mirrors ``Citations.records_within``."""
         found: dict[Layer, list[tuple[str, Scope]]] = {}

@@ -24,6 +24,7 @@ import apsw
 from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.observe.rounds import Failures, class_of
+from lamina.observe.traces import inner_span
 from lamina.store.rows import Row
 
 __all__ = ["Readers", "Riders", "Writer", "open_connection", "translated"]
@@ -43,6 +44,8 @@ _Together = Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
 """Does several works that follow one another in a group by fewer statements, with the result of each. A work that can
 be joined names it as its attribute ``together``."""
 
+_SELECTS = {"db.system.name": "sqlite", "db.operation.name": "SELECT"}
+_COMMITS = {"db.system.name": "sqlite", "db.operation.name": "COMMIT"}
 _BUSY_S_MAX = 30.0
 _FAILED_S_MAX = 1.0  # writers wait meanwhile
 
@@ -159,7 +162,8 @@ class Writer:
         ``event_of`` names the event that a result is about, for the audit row that lands with it. Raises what
         ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
         """
-        return self.post(work, event_of=event_of).result()
+        with inner_span("sqlite COMMIT", "client", _COMMITS):
+            return self.post(work, event_of=event_of).result()
 
     def post(
         self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None
@@ -420,7 +424,8 @@ class Readers:
     def rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """All rows of a statement; raises ``Unavailable`` or ``Fault`` when the store fails."""
         try:
-            return list(self._connection.execute(sql, bindings))
+            with inner_span("sqlite SELECT", "client", _SELECTS):
+                return list(self._connection.execute(sql, bindings))
         except apsw.Error as error:
             raise _translated(error) from error
 

@@ -47,6 +47,7 @@ from lamina.store.rules.refusals import check_same
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog, find_key, put_key
+from lamina.store.sqlite.messages import put_post
 
 __all__ = ["DocumentRows", "SqliteDocuments"]
 
@@ -236,6 +237,8 @@ class SqliteDocuments:
         return written
 
     def _land(self, connection: apsw.Connection, write: Write, now: Instant) -> Written:
+        if write.post is not None:
+            put_post(connection, write.post)
         number, previous_at = _last_commit(connection, write.tenant_id)
         at = max(now, previous_at + 1)
         commit = Commit(number + 1, "", write.author, write.message, at)

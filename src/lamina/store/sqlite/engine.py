@@ -31,6 +31,7 @@ from lamina.store.sqlite.jobs import SqliteJobs
 from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
 from lamina.store.sqlite.locks import SharedLocks
 from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
+from lamina.store.sqlite.messages import SqliteMessages
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.model_outputs import SqliteModelOutputs
 from lamina.store.sqlite.packs import SqlitePacks
@@ -173,6 +174,7 @@ class SqliteStore:
         )
         self.relay_tokens = SqliteRelayTokens(self._writer, self._readers)
         self.signing_keys = SqliteSealedKeys(self._writer, self._readers)
+        self.messages = SqliteMessages(self._writer, self._readers)
         self.revocations = SqliteRevocations(self._writer, self._readers)
         self.definitions = SqliteDefinitions(self._writer, self._readers, self.log)
         self.schedule = SqliteSchedule(self._writer, self._readers)

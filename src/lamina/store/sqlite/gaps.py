@@ -14,7 +14,7 @@ import os
 import struct
 import time
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -33,9 +33,16 @@ _open: dict[str, int] = {}
 """Descriptors are kept: closing one would take the locks of every connection that this process has to the file."""
 
 
-def clear_gaps(path: Path, connection: apsw.Connection) -> bool:
-    """Clear every page of a database, a few at a time, of what belongs to no row; whether that was possible. ``connection`` is in no
-    transaction."""
+class _Two(NamedTuple):
+    """One connection holds the write lock, while the other one moves what the write-ahead file has."""
+
+    holder: apsw.Connection
+    mover: apsw.Connection
+
+
+def clear_gaps(path: Path, holder: apsw.Connection, mover: apsw.Connection) -> bool:
+    """Clear every page of a database, a few at a time, of what belongs to no row; whether that was possible. The connections are in no
+    transaction; one holds the write lock while the other one moves what the write-ahead file has."""
     descriptor = _descriptor(path)
     head = os.pread(descriptor, _HEADER, 0)
     (size,) = struct.unpack_from(">H", head, 16)
@@ -50,36 +57,37 @@ def clear_gaps(path: Path, connection: apsw.Connection) -> bool:
             if not (is_mapped and _maps(number, usable))
         ]
         if any(_gap_of(descriptor, number, size, usable) for number in numbers) and not _cleared(
-            connection, descriptor, numbers, size, usable
+            _Two(holder, mover), descriptor, numbers, size, usable
         ):
             return False
     os.fsync(descriptor)
     return True
 
 
-def _cleared(
-    connection: apsw.Connection, descriptor: int, numbers: list[int], size: int, usable: int
-) -> bool:
+def _cleared(connections: _Two, descriptor: int, numbers: list[int], size: int, usable: int) -> bool:
     for _ in range(limits.LOG_EMPTIED_TRIES):
-        before = connection.pragma("data_version")
-        ((busy, frames, moved),) = connection.execute("PRAGMA wal_checkpoint(passive)").fetchall()
-        if not busy and frames == moved:
-            connection.execute("BEGIN IMMEDIATE")
-            try:
-                # Nobody committed since: all that holds is in the file, and nobody else writes there now.
-                is_still = connection.pragma("data_version") == before
-                if is_still:
-                    for number in numbers:
-                        gap = _gap_of(descriptor, number, size, usable)
-                        if gap is not None:
-                            os.pwrite(descriptor, bytes(gap[1] - gap[0]), (number - 1) * size + gap[0])
-                    connection.execute(_SQL["note_pages_cleared"])
-            finally:
-                connection.execute("COMMIT")
-            if is_still:
-                return True
+        _move(connections.mover)  # most of it while others write
+        connections.holder.execute("BEGIN IMMEDIATE")
+        try:
+            # All that holds is in the file, and nobody else writes there now.
+            if is_moved := _move(connections.mover):
+                for number in numbers:
+                    gap = _gap_of(descriptor, number, size, usable)
+                    if gap is not None:
+                        os.pwrite(descriptor, bytes(gap[1] - gap[0]), (number - 1) * size + gap[0])
+                connections.holder.execute(_SQL["note_pages_cleared"])
+        finally:
+            connections.holder.execute("COMMIT")
+        if is_moved:
+            return True
         time.sleep(_AGAIN_S)
     return False
+
+
+def _move(connection: apsw.Connection) -> bool:
+    """Move what the write-ahead file has into the database; whether all of it was, as it is not while somebody reads from before."""
+    ((busy, frames, moved),) = connection.execute("PRAGMA wal_checkpoint(passive)").fetchall()
+    return not busy and frames == moved
 
 
 def _gap_of(descriptor: int, number: int, size: int, usable: int) -> tuple[int, int] | None:

@@ -38,7 +38,8 @@ def scrub(path: Path, writer: Writer) -> Scrubbed:
             _LOG.info("the database is written anew, once, so that its free pages hold nothing of before")
             connection.execute("VACUUM").fetchall()
         freed = _free(connection, writer)
-        cleared = clear_gaps(path, connection)
+        with contextlib.closing(open_connection(path, durable=True)) as mover:
+            cleared = clear_gaps(path, connection, mover)
         emptied = _empty_log(connection)
     return Scrubbed(merges, freed, rewritten, emptied and cleared)
 

@@ -27,6 +27,7 @@ from lamina.store.rules.traces import STRIPPED, is_bare, owned_paths, portions, 
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.leftovers import leftovers, rows_with
+from lamina.store.sqlite.messages import erase_messages
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.scrubbing import scrub
 from lamina.store.sqlite.sessions import read_sitting
@@ -272,6 +273,7 @@ def _erase_documents(connection: apsw.Connection, tenant_id: str, paths: Sequenc
     given = (tenant_id, json_list(paths))
     numbers = [row[0] for row in connection.execute(_SQL["commits_of_paths"], given)]
     scopes = [row[0] for row in connection.execute(_SQL["scopes_of_paths"], given)]
+    erase_messages(connection, *given)
     _ran(connection, "delete_events_of_paths", given)
     documents = _ran(connection, "delete_documents", given)
     versions = _ran(connection, "delete_versions", given)

@@ -137,3 +137,17 @@ DELETE FROM erasure_line WHERE tenant_id = ?1 AND plan_id = ?2 AND kind = ?3;
 -- name: count_tombstones
 -- How many marks an erasure left, by layer.
 SELECT layer, count(*) FROM tombstone WHERE tenant_id = ?1 AND erasure_id = ?2 GROUP BY layer ORDER BY layer;
+
+-- name: records_naming
+-- The claims that hold now and are about some entities or name them, in the scopes where these are named: ?2 is a JSON list.
+WITH named AS (
+  SELECT DISTINCT m.scope, m.entity_id FROM json_each(?2) AS e CROSS JOIN mention AS m
+  WHERE m.tenant_id = ?1 AND m.entity_id = e.value)
+SELECT r.id, r.scope FROM named CROSS JOIN record AS r INDEXED BY record_subject
+WHERE r.tenant_id = ?1 AND r.scope = named.scope AND r.layer IN ('facts', 'beliefs') AND r.subject = named.entity_id
+  AND r.recorded_to IS NULL AND r.excluded = 0
+UNION
+SELECT r.id, r.scope FROM named CROSS JOIN record AS r INDEXED BY record_object
+WHERE r.tenant_id = ?1 AND r.scope = named.scope AND r.layer IN ('facts', 'beliefs') AND r.object_key = named.entity_id AND r.object_key GLOB 'ent_*'
+  AND r.recorded_to IS NULL AND r.excluded = 0
+ORDER BY 1, 2;
