@@ -59,6 +59,7 @@ from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
 from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.replication.bounds import REPLICATION_ANSWER_BYTES_MAX
 from lamina.coordination.replication.operations import replication_operations
 from lamina.coordination.replication.pulling import Pulling
 from lamina.coordination.replication.pushing import Pushing
@@ -435,10 +436,9 @@ def build_server(
     )
 
 
-def _windows(settings: Settings) -> Windows:
-    return Windows(
-        settings.schedule_due_limit, settings.schedule_upcoming_limit, settings.schedule_upcoming_window_hours
-    )
+def _windows(given: Settings) -> Windows:
+    shown = given.schedule_due_limit, given.schedule_upcoming_limit
+    return Windows(*shown, given.schedule_upcoming_window_hours)
 
 
 def _registry(settings: Settings, documents: Documents, peers: Peers) -> Registering:
@@ -453,7 +453,7 @@ def _registry(settings: Settings, documents: Documents, peers: Peers) -> Registe
 
 def _pushing(settings: Settings, documents: Documents, peers: Peers) -> Pushing:
     def send(url: str, body: bytes, token: str | None, timeout_s: float) -> bytes:
-        most = limits.REPLICATION_ANSWER_BYTES_MAX
+        most = REPLICATION_ANSWER_BYTES_MAX
         return send_to_peer(url, body, token, settings.peer_hosts, bytes_max=most, timeout_s=timeout_s)
 
     return Pushing(

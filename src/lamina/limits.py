@@ -328,31 +328,6 @@ MANIFEST_WAIT_S: Final = 10.0
 GOVERNANCE_BYTES_MAX: Final = 262_144  # of a tenant's own policy, which everybody may read
 
 NONCES_PRUNED: Final = 100  # of envelopes between peers that have expired, at each new one
-# Replication. A bundle is a payload of Relay's: its bytes are bounded where every such payload's are.
-REPLICATION_FILES_MAX: Final = 2000  # of a bundle, which lands as one commit with as many events
-REPLICATION_PUSH_FILES_MAX: Final = 10_000  # of the contract
-REPLICATION_BUNDLES_MAX: Final = 16  # that one push sends
-REPLICATION_WAIT_S: Final = 30.0  # for all of them
-REPLICATION_ANSWER_BYTES_MAX: Final = 1024 * 1024
-REPLICATION_PREFIXES_MAX: Final = 64
-REPLICATION_KEY_LENGTH_MAX: Final = 128
-REPLICATION_TOKEN_LENGTH_MAX: Final = 8192
-REPLICATION_SAMPLE_MAX: Final = 20  # of the contract
-REPLICATION_DOCUMENTS_MAX: Final = 10_000  # whose clocks are kept in one document, some 100 bytes each
-
-# Checks of what agents wrote, in a process of their own. The times are enough for the tests of a small project.
-CHECK_WAIT_S: Final = 60.0
-CHECK_CPU_S: Final = 60
-CHECK_MEMORY_BYTES_MAX: Final = 1024 * 1024 * 1024
-CHECK_FILE_BYTES_MAX: Final = 16 * 1024 * 1024  # of a file that a check writes
-CHECK_FILES_OPEN_MAX: Final = 256
-CHECK_PROCESSES_MAX: Final = 256
-CHECK_OUTPUT_BYTES_MAX: Final = 1024 * 1024  # a check that says more is ended
-CHECK_OUTPUT_SHOWN_MAX: Final = 12_000  # of the contract
-CHECK_TREE_BYTES_MAX: Final = 64 * 1024 * 1024
-CHECK_TREE_FILES_MAX: Final = 10_000
-CHECK_PROBE_WAIT_S: Final = 5.0
-CHECK_RETRY_S: Final = 10
 
 # Lifecycle streaming. What is kept for an hour, and how far a reader may lag, the Cortex contract says.
 LIFECYCLE_REPLAY_S: Final = 3600

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lamina import limits
+from lamina.coordination.checking import bounds
 from lamina.coordination.checking.sandbox import CheckOutcome, Sandbox
 from lamina.errors import Invalid, LaminaError
 from lamina.kernel.relay import RelayGrant, RelayRight
@@ -44,7 +44,7 @@ def test_a_command_runs_without_the_servers_surroundings(
     assert outcome.return_code == 3, outcome
     assert "PATH" in outcome.stdout
     assert "LAMINA" not in outcome.stdout
-    assert len(outcome.stderr) == limits.CHECK_OUTPUT_SHOWN_MAX
+    assert len(outcome.stderr) == bounds.CHECK_OUTPUT_SHOWN_MAX
     assert (outcome.timed_out, outcome.said_too_much) == (False, False)
 
 
@@ -77,7 +77,7 @@ def test_a_command_that_says_too_much_or_takes_too_much_is_ended(
     taken = run(tmp_path, "bytearray(2 ** 31)")
     assert taken.return_code == 1
     assert "MemoryError" in taken.stderr
-    monkeypatch.setattr(limits, "CHECK_OUTPUT_BYTES_MAX", 1000)
+    monkeypatch.setattr(bounds, "CHECK_OUTPUT_BYTES_MAX", 1000)
     assert run(tmp_path, "while True: print('tea')").said_too_much
 
 

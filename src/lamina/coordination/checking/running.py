@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lamina import limits
 from lamina.continuity.landing import Told, landed
 from lamina.continuity.permission import Reach
 from lamina.coordination.artifacts.checks import refused
+from lamina.coordination.checking import bounds
 from lamina.coordination.checking.requests import Checked, CheckRun, RunCheck
 from lamina.coordination.checking.sandbox import CheckOutcome
 from lamina.coordination.features import check_offered
@@ -73,7 +73,7 @@ class Checking:
                 "TOO_MUCH_AT_ONCE",
                 "another check is running",
                 hint="wait as Retry-After says, then ask again",
-                details={"retry_after_s": limits.CHECK_RETRY_S},
+                details={"retry_after_s": bounds.CHECK_RETRY_S},
             )
         try:
             with tempfile.TemporaryDirectory(prefix="lamina-check-", ignore_cleanup_errors=True) as folder:
@@ -119,14 +119,14 @@ class Checking:
             if not reach.reads(document.path):
                 continue
             count, size = count + 1, size + len(document.content)
-            if count > limits.CHECK_TREE_FILES_MAX or size > limits.CHECK_TREE_BYTES_MAX:
+            if count > bounds.CHECK_TREE_FILES_MAX or size > bounds.CHECK_TREE_BYTES_MAX:
                 raise TooLarge(
                     "PAYLOAD_TOO_LARGE",
-                    f"a check takes {limits.CHECK_TREE_FILES_MAX} files and {limits.CHECK_TREE_BYTES_MAX} bytes at most",
+                    f"a check takes {bounds.CHECK_TREE_FILES_MAX} files and {bounds.CHECK_TREE_BYTES_MAX} bytes at most",
                     hint="check with a token that reads fewer folders",
                     details={
-                        "files_max": limits.CHECK_TREE_FILES_MAX,
-                        "bytes_max": limits.CHECK_TREE_BYTES_MAX,
+                        "files_max": bounds.CHECK_TREE_FILES_MAX,
+                        "bytes_max": bounds.CHECK_TREE_BYTES_MAX,
                     },
                 )
             place = tree.folder / document.path

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lamina import limits
+from lamina.coordination.checking import bounds
 
 __all__ = ["APART", "CheckOutcome", "Sandbox"]
 
@@ -67,7 +67,7 @@ class Sandbox:
     """Runs commands. ``data`` are the server's folders, which are hidden from them; ``seconds`` measures how long they take."""
 
     def __init__(
-        self, data: Sequence[Path], seconds: Callable[[], float], *, wait_s: float = limits.CHECK_WAIT_S
+        self, data: Sequence[Path], seconds: Callable[[], float], *, wait_s: float = bounds.CHECK_WAIT_S
     ) -> None:
         self._data = [folder.absolute() for folder in data]
         self._seconds = seconds
@@ -78,10 +78,10 @@ class Sandbox:
         """Run a command in a folder, to its end or to that of its time."""
         way = self._way()
         prefix = [] if way.options is None else [_unshare(), *way.options, "--"]
-        bounds = json.dumps(self._bounds(way))
+        told = json.dumps(self._bounds(way))
         begun = self._seconds()
         process = subprocess.Popen(  # noqa: S603 - no shell: the operator's own command
-            [*prefix, sys.executable, "-I", str(_LAUNCH), bounds, *command],
+            [*prefix, sys.executable, "-I", str(_LAUNCH), told, *command],
             cwd=folder,
             env={**_ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder)},
             stdin=subprocess.DEVNULL,
@@ -99,7 +99,7 @@ class Sandbox:
             stderr=heard.text("stderr"),
             seconds=self._seconds() - begun,
             timed_out=heard.timed_out,
-            said_too_much=heard.size > limits.CHECK_OUTPUT_BYTES_MAX,
+            said_too_much=heard.size > bounds.CHECK_OUTPUT_BYTES_MAX,
             not_apart=tuple(each for each in APART if each not in way.apart),
         )
 
@@ -112,7 +112,7 @@ class Sandbox:
                 selector.register(pipe, selectors.EVENT_READ, name)
             while selector.get_map():
                 left = ends - self._seconds()
-                if left <= 0 or heard.size > limits.CHECK_OUTPUT_BYTES_MAX:
+                if left <= 0 or heard.size > bounds.CHECK_OUTPUT_BYTES_MAX:
                     heard.timed_out = left <= 0
                     return heard
                 for key, _ in selector.select(left):
@@ -131,11 +131,11 @@ class Sandbox:
         return {
             "hidden": self._hidden() if "data" in way.apart else [],
             "limits": {
-                "RLIMIT_CPU": limits.CHECK_CPU_S,
-                "RLIMIT_AS": limits.CHECK_MEMORY_BYTES_MAX,
-                "RLIMIT_FSIZE": limits.CHECK_FILE_BYTES_MAX,
-                "RLIMIT_NOFILE": limits.CHECK_FILES_OPEN_MAX,
-                "RLIMIT_NPROC": limits.CHECK_PROCESSES_MAX,
+                "RLIMIT_CPU": bounds.CHECK_CPU_S,
+                "RLIMIT_AS": bounds.CHECK_MEMORY_BYTES_MAX,
+                "RLIMIT_FSIZE": bounds.CHECK_FILE_BYTES_MAX,
+                "RLIMIT_NOFILE": bounds.CHECK_FILES_OPEN_MAX,
+                "RLIMIT_NPROC": bounds.CHECK_PROCESSES_MAX,
                 "RLIMIT_CORE": 0,
             },
         }
@@ -153,14 +153,14 @@ class Sandbox:
         if not _unshare():
             return False
         hidden = self._hidden() if "--mount" in options else []
-        bounds = json.dumps({"hidden": hidden, "limits": {}})
-        command = [_unshare(), *options, "--", sys.executable, "-I", str(_LAUNCH), bounds, "true"]
+        told = json.dumps({"hidden": hidden, "limits": {}})
+        command = [_unshare(), *options, "--", sys.executable, "-I", str(_LAUNCH), told, "true"]
         try:
             done = subprocess.run(  # noqa: S603 - no shell
                 command,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=limits.CHECK_PROBE_WAIT_S,
+                timeout=bounds.CHECK_PROBE_WAIT_S,
                 env=_ENVIRONMENT,
                 check=False,
             )
@@ -180,11 +180,11 @@ class _Heard:
     def add(self, name: str, data: bytes) -> None:
         self.size += len(data)
         # Four bytes are the most that a character takes, so the end in characters is in there.
-        self.ends[name] = (self.ends[name] + data)[-4 * limits.CHECK_OUTPUT_SHOWN_MAX :]
+        self.ends[name] = (self.ends[name] + data)[-4 * bounds.CHECK_OUTPUT_SHOWN_MAX :]
 
     def text(self, name: str) -> str:
         text = self.ends[name].decode(errors="replace").replace("\0", "\ufffd")
-        return text[-limits.CHECK_OUTPUT_SHOWN_MAX :]
+        return text[-bounds.CHECK_OUTPUT_SHOWN_MAX :]
 
 
 def _unshare() -> str:

@@ -14,6 +14,7 @@ from lamina.continuity.files.names import file_path, folder_of
 from lamina.continuity.landing import retried, written
 from lamina.coordination.features import check_offered
 from lamina.coordination.peers.addresses import manifest_url
+from lamina.coordination.replication import bounds
 from lamina.coordination.replication.files import FOLDERS, invalid, travels
 from lamina.coordination.replication.pulling import REPLICATION_SETTING
 from lamina.coordination.replication.requests import Push, Pushed
@@ -101,7 +102,7 @@ class Pushing:
             by_prefix=gathered.by_prefix,
             target_base_url=base_url or None,
             target_path=request.target_path,
-            sample_paths=tuple(each.path for each in gathered.files[: limits.REPLICATION_SAMPLE_MAX]),
+            sample_paths=tuple(each.path for each in gathered.files[: bounds.REPLICATION_SAMPLE_MAX]),
             include_deleted=request.include_deleted,
             conflict_policy=request.conflict_policy,
             warnings=(_UNDECODABLE,) if gathered.left_out else (),
@@ -122,13 +123,13 @@ class Pushing:
     ) -> dict[str, int]:
         """Send bundles one after another; the sums of what the target says became of them."""
         remote = dict.fromkeys(_COUNTS, 0)
-        ends = self._seconds() + limits.REPLICATION_WAIT_S
+        ends = self._seconds() + bounds.REPLICATION_WAIT_S
         for number, bundle in enumerate(bundles):
             left = ends - self._seconds()
             if left <= 0:
                 raise Unavailable(
                     "PEER_UNREACHABLE",
-                    f"the peer's server took longer than {limits.REPLICATION_WAIT_S:g} seconds, for {number} of {len(bundles)} bundles",
+                    f"the peer's server took longer than {bounds.REPLICATION_WAIT_S:g} seconds, for {number} of {len(bundles)} bundles",
                     hint="push again: what landed there already is left as it is",
                 )
             key = name if len(bundles) == 1 else f"{name}-{number}"
@@ -216,7 +217,7 @@ class Pushing:
         return removed, frozenset(erased)
 
     def _check_room(self, request: Push, count: int, size: int) -> None:
-        bytes_max = limits.REPLICATION_BUNDLES_MAX * (self._bytes_max - _OVERHEAD_BYTES)
+        bytes_max = bounds.REPLICATION_BUNDLES_MAX * (self._bytes_max - _OVERHEAD_BYTES)
         if count > request.max_files or size > bytes_max:
             raise TooLarge(
                 "PAYLOAD_TOO_LARGE",
@@ -237,7 +238,7 @@ class Pushing:
                     f"{file.path} takes {file.size} bytes of a bundle, and {most} are the most",
                     details={"path": file.path, "bytes": file.size, "bytes_max": most},
                 )
-            if size + file.size > most or len(bundle) >= limits.REPLICATION_FILES_MAX:
+            if size + file.size > most or len(bundle) >= bounds.REPLICATION_FILES_MAX:
                 yield bundle
                 bundle, size = [], 0
             bundle.append(file)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lamina import limits
+from lamina.coordination.replication import bounds
 from lamina.kernel.wire import Request, Result, Text
 
 __all__ = ["ConflictPolicy", "Pull", "Pulled", "Push", "Pushed", "ReplicatedFile"]
@@ -14,7 +15,7 @@ __all__ = ["ConflictPolicy", "Pull", "Pulled", "Push", "Pushed", "ReplicatedFile
 ConflictPolicy = Literal["last_write_wins", "source_wins", "target_wins", "error"]
 
 _PeerId = Annotated[Text, Field(min_length=1, max_length=limits.COORDINATION_PEER_LENGTH_MAX)]
-_Key = Annotated[Text, Field(min_length=1, max_length=limits.REPLICATION_KEY_LENGTH_MAX)]
+_Key = Annotated[Text, Field(min_length=1, max_length=bounds.REPLICATION_KEY_LENGTH_MAX)]
 _Path = Annotated[Text, Field(min_length=1, max_length=limits.DOCUMENT_PATH_BYTES_MAX)]
 _When = Annotated[Text, Field(max_length=64)]
 
@@ -39,7 +40,7 @@ class Pull(Request):
     model_config = ConfigDict(extra="ignore")
 
     source_peer: _PeerId
-    files: Annotated[tuple[ReplicatedFile, ...], Field(max_length=limits.REPLICATION_FILES_MAX)]
+    files: Annotated[tuple[ReplicatedFile, ...], Field(max_length=bounds.REPLICATION_FILES_MAX)]
     mode: Literal["upsert", "overwrite"] = "upsert"
     conflict_policy: ConflictPolicy = "last_write_wins"
     idempotency_key: _Key | None = None
@@ -62,11 +63,11 @@ class Push(Request):
         ),
     ] = "/v1/replication/pull"
     include_prefixes: Annotated[
-        tuple[_Path, ...], Field(min_length=1, max_length=limits.REPLICATION_PREFIXES_MAX)
+        tuple[_Path, ...], Field(min_length=1, max_length=bounds.REPLICATION_PREFIXES_MAX)
     ] = ("journal", "essays", "projects", "memory", "messages", "tasks", "patches", "snapshots", "archive")
-    max_files: Annotated[int, Field(ge=1, le=limits.REPLICATION_PUSH_FILES_MAX)] = 2000
+    max_files: Annotated[int, Field(ge=1, le=bounds.REPLICATION_PUSH_FILES_MAX)] = 2000
     dry_run: bool = False
-    target_token: Annotated[Text, Field(max_length=limits.REPLICATION_TOKEN_LENGTH_MAX)] | None = None
+    target_token: Annotated[Text, Field(max_length=bounds.REPLICATION_TOKEN_LENGTH_MAX)] | None = None
     include_deleted: bool = True
     conflict_policy: ConflictPolicy = "last_write_wins"
 

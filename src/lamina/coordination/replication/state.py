@@ -12,6 +12,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from lamina import limits
+from lamina.coordination.replication import bounds
 from lamina.errors import Malformed, TooLarge
 from lamina.store.ports.documents import Change, ChangeKind, Documents
 
@@ -87,12 +88,12 @@ def stored_state(documents: Documents, tenant_id: str) -> StoredState:
 
 def state_change(before: StoredState, after: ReplicationState) -> Change:
     """The change that keeps a state; raises ``TooLarge`` (PAYLOAD_TOO_LARGE) for more documents than it holds."""
-    if len(after.documents) > limits.REPLICATION_DOCUMENTS_MAX:
+    if len(after.documents) > bounds.REPLICATION_DOCUMENTS_MAX:
         raise TooLarge(
             "PAYLOAD_TOO_LARGE",
-            f"{limits.REPLICATION_DOCUMENTS_MAX} documents are replicated, and no more fit",
+            f"{bounds.REPLICATION_DOCUMENTS_MAX} documents are replicated, and no more fit",
             hint="replicate fewer folders",
-            details={"documents_max": limits.REPLICATION_DOCUMENTS_MAX},
+            details={"documents_max": bounds.REPLICATION_DOCUMENTS_MAX},
         )
     text = json.dumps(after.model_dump(mode="json"), indent=1, ensure_ascii=False, sort_keys=True)
     return Change(STATE_PATH, ChangeKind.PUT, f"{text}\n".encode(), expected_version=before.version)
