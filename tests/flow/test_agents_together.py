@@ -34,7 +34,6 @@ GRANT = {
     "write_namespaces": FOLDERS,
 }
 PLAN = "projects/plan.md"
-BACKUPS = "backups"
 SUBJECTS = [
     *("peers: register", "peers: trust transition") * 3,
     "continuity: upsert",
@@ -160,6 +159,7 @@ def story(house: House) -> list[Any]:
     _dispute(do)
     _write_to_each_other(do)
     _work(do)
+    assert do("kim", "backup.create")["committed_files"] == []
     return told
 
 
@@ -264,12 +264,8 @@ def repository(folder: Path) -> pygit2.Repository:
 
 
 def tree_hash(folder: Path) -> str:
-    """The hash of everything that the repository's newest commit holds, but for backups."""
-    git = repository(folder)
-    kept = git.TreeBuilder(git.head.peel(pygit2.Tree))
-    if kept.get(BACKUPS) is not None:
-        kept.remove(BACKUPS)
-    return str(kept.write())
+    """The hash of all that the repository's newest commit holds."""
+    return str(repository(folder).head.peel(pygit2.Tree).id)
 
 
 def commits(folder: Path) -> list[tuple[str, str]]:
