@@ -50,8 +50,16 @@ CASES, CASES_OF_OTHERS = 6, 3
 CASES_OF = {"POST /v1/experience/bulk": 2}
 """Each of its cases is a batch of what ``POST /v1/experience`` takes one by one: a second of making values up."""
 ENDLESS = {"GET /v1/lifecycle/stream"}
-ELSEWHERE = {"GET /v1/peers/{peer_id}/manifest", "POST /v1/messages/verify"}
-"""Asks another server, or for a signing key, and here there is none: flow/test_peers_http.py and flow/test_messages_http.py have one."""
+ELSEWHERE = {
+    "GET /v1/peers/{peer_id}/manifest",
+    "POST /v1/messages/verify",
+    "POST /v1/code/checks/run",
+    "POST /v1/code/merge",
+    "POST /v1/replication/pull",
+    "POST /v1/replication/push",
+}
+"""Asks another server, or for a signing key, and here there is none: flow/test_peers_http.py and flow/test_messages_http.py have one.
+The last four are off, or refuse: flow/test_replication_http.py and unit/test_checking.py have them on."""
 TOKEN = "of-the-deployment"
 INTERNAL = {"X-Internal-Token": TOKEN}
 

@@ -375,7 +375,9 @@ def test_an_error_that_nobody_thought_of_is_seen_and_stops_no_part_for_good(
 
 def test_every_thread_that_works_behind_the_calls_is_among_them() -> None:
     source = "".join(path.read_text() for path in SOURCE.rglob("*.py"))
-    assert all("name=" in begun[:200] for begun in source.split("Thread(")[1:]), "each thread has a name"
+    assert all("name=" in begun[:200] for begun in source.split("threading.Thread(")[1:]), (
+        "each thread has a name"
+    )
     names = set(re.findall(r'"(lamina-[a-z]+)(?:-\{\w+\})?"', source)) - NO_THREADS
     pools = set(
         re.findall(r'thread_name_prefix="([^"]+)"', source)

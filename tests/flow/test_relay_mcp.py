@@ -231,8 +231,10 @@ def test_every_tool_answers_what_its_route_does(relay: Relay) -> None:
             async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
                 return await client.get(path.format(**given), params=given, headers=headers)
 
-        response = asyncio.run(get())
-        assert over_mcp == response.json(), tool["name"]
+        over_http = asyncio.run(get()).json()
+        if tool["name"] == "metrics.get":  # which counts the calls before it
+            del over_mcp["audit"], over_http["audit"]
+        assert over_mcp == over_http, tool["name"]
         compared += 1
     assert compared >= 10
 
