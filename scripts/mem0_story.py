@@ -13,8 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mem0 import MemoryClient
-from mem0.exceptions import MemoryError as Mem0Error
-from mem0.exceptions import MemoryNotFoundError, ValidationError
+from mem0.exceptions import AuthenticationError, MemoryNotFoundError, ValidationError
 
 ANA = {"user_id": "ana"}
 ADDRESS = os.environ["LAMINA_URL"]
@@ -46,6 +45,19 @@ def refused(kind: type[Exception], call: Callable[[], Any]) -> str:
     except kind as error:
         return f"{type(error).__name__}: {error}"
     raise AssertionError(f"not refused: {answer}")
+
+
+def nothing_left(client: MemoryClient, user: str) -> bool:
+    """Whether nothing is shown of a user, once the erasure behind the answer is over; until then reads are refused and say so."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        try:
+            return not client.get_all(filters={"user_id": user})["results"]
+        except AuthenticationError as error:
+            if "being erased" not in str(error):
+                raise
+            time.sleep(0.2)
+    return False
 
 
 def main() -> None:
@@ -112,8 +124,11 @@ def main() -> None:
     say("users", sorted(each["name"] for each in client.users()["results"]))
 
     say("no filters", refused(ValidationError, client.get_all))
-    say("delete_all", refused(Mem0Error, lambda: client.delete_all(user_id="ana")))
-    say("delete_users", refused(Mem0Error, lambda: client.delete_users(user_id="ana")))
+    say("delete_all", client.delete_all(user_id="ana")["status"])
+    assert nothing_left(client, "ana")
+    client.add([{"role": "user", "content": "Seat 9C."}], user_id="ben", infer=False)
+    say("delete_users", client.delete_users(user_id="ben")["message"])
+    assert nothing_left(client, "ben")
     print("All of it went as it should.")
 
 
