@@ -209,7 +209,7 @@ def test_a_pack_that_is_not_as_it_was_written_is_not_gathered(tmp_path: Path) ->
     with pytest.raises(DamagedPack):
         gathered(found, found[0].parent, durable=False)
     assert sorted(found[0].parent.glob("*.pack")) == found
-    assert list(found[0].parent.glob("tmp_*")) == []
+    assert list(repository(tmp_path).rglob("tmp_*")) == []
 
 
 @needs_git
@@ -332,6 +332,35 @@ def test_a_torn_pack_beside_the_others_fails_no_write(
     again.close()
 
 
+def test_a_pack_that_is_being_written_is_nothing_that_a_clone_would_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path)
+    write(store, Change("a", PUT, b"1"))
+    below = repository(tmp_path) / "objects"
+    before = sorted(below.rglob("*"))
+    meanwhile = []
+    with monkeypatch.context() as watched:
+        watched.setattr(
+            "lamina.store.documents.packs._flushed", lambda *_: meanwhile.append(sorted(below.rglob("*")))
+        )
+        write(store, Change("a", PUT, b"2"))
+    assert meanwhile == [before]
+    store.close()
+
+
+def test_what_a_crash_left_unfinished_is_taken_away(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    write(store, Change("a", PUT, b"1"))
+    store.close()
+    for folder in (repository(tmp_path), repository(tmp_path) / "objects" / "pack"):
+        (folder / "tmp_pack_of_the_dead").write_bytes(b"half")
+    again = SqliteStore(tmp_path)
+    write(again, Change("a", PUT, b"2"))
+    again.close()
+    assert list(repository(tmp_path).rglob("tmp_*")) == []
+
+
 def test_a_pack_has_its_name_only_once_it_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = SqliteStore(tmp_path)
     write(store, Change("a", PUT, b"1"))
@@ -341,7 +370,7 @@ def test_a_pack_has_its_name_only_once_it_is_on_disk(tmp_path: Path, monkeypatch
         with pytest.raises(Unavailable):
             write(store, Change("a", PUT, b"2"))
     assert packs(tmp_path) == before
-    assert list(before[0].parent.glob("tmp_*")) == []
+    assert list(repository(tmp_path).rglob("tmp_*")) == []
     write(store, Change("a", PUT, b"3"))
     store.close()
 

@@ -42,7 +42,7 @@ __all__ = [
 
 DEPTH_MAX = 100  # of differences on differences: Git reads any depth, and each new start writes folders whole
 HEADER_BYTES, TRAILER_BYTES = 12, 20
-UNFINISHED = "tmp_"  # how the names of files begin that git takes for garbage until they are renamed
+UNFINISHED = "tmp_"  # how the names of files begin until they are renamed
 OFS_DELTA = 6
 _TYPES = {"commit": 1, "tree": 2, "blob": 3}
 _DELTA_BYTES_MIN = 64
@@ -89,13 +89,16 @@ def place_pack(
     *,
     durable: bool,
 ) -> Path:
-    """Put a pack of ``count`` different objects with its index into ``folder``; flushed when ``durable``.
+    """Put a pack of ``count`` different objects with its index into the ``objects/pack`` of a repository; flushed when ``durable``.
+
+    They are written beside ``objects``: a clone on the same machine links every file that it once saw below it, and fails where one has gone.
 
     Their names come to disk with the next flush of anything: until then a power cut takes the pack as a whole.
     ``chunks`` joined are the objects; ``entries`` is complete once they have been taken.
     """
     name = uuid.uuid4().hex
-    temporary, temporary_index = f"{folder}/{UNFINISHED}pack_{name}", f"{folder}/{UNFINISHED}idx_{name}"
+    beside = folder.parent.parent
+    temporary, temporary_index = f"{beside}/{UNFINISHED}pack_{name}", f"{beside}/{UNFINISHED}idx_{name}"
     try:
         with open(temporary, "xb") as pack, open(temporary_index, "xb") as index:
             checksum = _write(pack, chunks, count)

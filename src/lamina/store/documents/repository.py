@@ -55,8 +55,13 @@ class GitRepository:
         """Whether a pack was found torn, as a power cut leaves it: what is missing may be anywhere in the history."""
         self._git = self._opened()
         self._branch.parent.mkdir(parents=True, exist_ok=True)
-        for left in [*self._packs.glob(f"{UNFINISHED}*"), *self._branch.parent.glob("*.lock")]:
-            left.unlink(missing_ok=True)
+        for folder, left in (
+            (self.path, f"{UNFINISHED}*"),
+            (self._packs, f"{UNFINISHED}*"),  # of versions that wrote there
+            (self._branch.parent, "*.lock"),
+        ):
+            for each in folder.glob(left):
+                each.unlink(missing_ok=True)
         self._newest = GrowingPack(self._packs, durable=durable)
         self._scattered = self._count() > _PACKS_MAX
 
