@@ -11,6 +11,7 @@ The baseline is the same writes with no erasure. The seed's own example estimate
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import threading
@@ -39,6 +40,7 @@ from lamina.store.sqlite import SqliteStore
 TENANT, OTHER = "acme", "other"
 ALICE, LAUNCH = Scope("org:acme/user:alice"), Scope("ws:launch")
 EVENTS, OWN, SHARED, DOCUMENTS = 100_000, 9_420, 3_060, 1_000
+SIZES = ("events", "own", "shared", "documents")
 PROMISES = {"preview_s": 2.0, "hidden_s": 5.0, "gone_s": 60.0, "writes_p99_ratio": 3.0}
 PEOPLE, OF_HERS = 20, 20
 """Others in the tenant; and of so many documents one is hers alone."""
@@ -58,6 +60,11 @@ def main() -> None:
     parser.add_argument("--own", type=int, default=OWN, help="of hers, in her own scope")
     parser.add_argument("--shared", type=int, default=SHARED, help="of hers, in a scope that others share")
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        help="a folder with what is filled in, made there if it is empty; each run has a copy",
+    )
     parser.add_argument("--no-publish", action="store_true")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -76,20 +83,23 @@ def main() -> None:
         print(f"{name:24}{row}", f"(promised {PROMISES[name]})" if name in PROMISES else "")
     print(headline)
     if not given.no_publish:
-        publish("erasure", headline, figures, {"machine": about, "sizes": vars(given)})
+        publish(
+            "erasure",
+            headline,
+            figures,
+            {"machine": about, "sizes": {name: getattr(given, name) for name in SIZES}},
+        )
 
 
 def run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     """The figures, over a folder that is filled first."""
     data = folder / "data"
-    store = SqliteStore(data, durable=False)
-    others = (given.events - given.own - given.shared) // PEOPLE
-    for number in range(PEOPLE):
-        fill(store, Scope(f"org:acme/user:u{number}"), f"user:u{number}", others)
-    fill(store, ALICE, "user:alice", given.own)
-    fill(store, LAUNCH, "user:alice", given.shared)
-    write_documents(store, given.documents)
-    store.close()
+    if given.keep is None:
+        filled(data, given)
+    else:
+        if not given.keep.exists():
+            filled(given.keep, given)
+        shutil.copytree(given.keep, data)
     store = SqliteStore(data)
     clock, rules = SystemClock(), ErasureRules()
     planner = Planner(store, documents_about(store.traces))
@@ -136,6 +146,18 @@ def run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     assert store.traces.look() == ()
     store.close()
     return figures
+
+
+def filled(data: Path, given: argparse.Namespace) -> None:
+    """A folder with the events, what they made, and the documents."""
+    store = SqliteStore(data, durable=False)
+    others = (given.events - given.own - given.shared) // PEOPLE
+    for number in range(PEOPLE):
+        fill(store, Scope(f"org:acme/user:u{number}"), f"user:u{number}", others)
+    fill(store, ALICE, "user:alice", given.own)
+    fill(store, LAUNCH, "user:alice", given.shared)
+    write_documents(store, given.documents)
+    store.close()
 
 
 def work(data: Path) -> None:

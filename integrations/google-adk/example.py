@@ -44,7 +44,17 @@ async def main() -> None:
         await memory.delete_memory(**ANA, memory_id=table.id)
         after = (await memory.search_memory(**ANA, query="Which table?")).memories
         assert "twelve" not in " ".join(each.content.parts[0].text for each in after)
-        print("deleted: the table is not found any more")
+        (peanuts,) = [
+            each for each in found if each.id.startswith("fact_") and "peanuts" in each.content.parts[0].text
+        ]
+        turn = (await client.facts.get(peanuts.id)).supports
+        await memory.delete_memory(**ANA, memory_id=peanuts.id)
+        assert "allergic" not in str(
+            (await memory.search_memory(**ANA, query="What must she not eat?")).memories
+        )
+        for event_id in turn:
+            assert (await client.events.get(event_id)).content["kind"] == "redacted"
+        print("deleted: nothing says the table or the allergy any more")
 
 
 asyncio.run(main())

@@ -91,20 +91,16 @@ class LaminaMemoryService(BaseMemoryService):
         return SearchMemoryResponse(memories=found[: self._results])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Retract a fact or cancel a turn, by the id that a search gave: no answer holds it any more, and the log keeps what was said."""
+        """Erase a memory by the id that a search gave, for good: a fact with the words behind it, or a turn; and what rests on that alone."""
         if memory_id is None:
             raise ValueError(
-                "delete_memory takes the id of a memory; everything of a user is not deleted here"
+                "delete_memory takes the id of a memory; everything of a user goes by client.erasures"
             )
         scope = _scope(app_name, user_id)
-        of_fact = memory_id.startswith("fact_")
-        held = await (self._client.facts.get(memory_id) if of_fact else self._client.events.get(memory_id))
-        if held.scope != scope:
+        layer = self._client.facts if memory_id.startswith("fact_") else self._client.events
+        if (await layer.get(memory_id)).scope != scope:
             raise ValueError(f"{memory_id} is no memory of this app and user")
-        if of_fact:
-            await self._client.facts.retract(memory_id, why="deleted by the app")
-        else:
-            await self._client.cancel(memory_id, "deleted by the app")
+        await self._client.forget(scope, cascade="redact_events", memory_ids=[memory_id], with_derived=True)
 
 
 def _turn(

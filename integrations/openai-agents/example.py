@@ -63,10 +63,24 @@ async def main() -> None:
         popped = await monday.pop_item()
         print("popped:", popped["role"])
         assert len(await monday.get_items()) == 3
+        turns = [each.id for each in (await client.events.list(scope="user:ana", session="monday")).items]
+        drawn = [fact.id for fact in (await client.facts.list(scope="user:ana")).items]
         await monday.clear_session()
         assert await monday.get_items() == []
         assert "peanuts" not in await tuesday.recall("What must I not eat?")
-        print("cleared: nothing of monday is recalled any more")
+        for turn in turns:
+            assert (await client.events.get(turn)).content["kind"] == "redacted"
+        left = (await client.facts.list(scope="user:ana")).items
+        assert "tea" in str(left)
+        assert "peanut" not in str(left)
+        assert "Lisbon" not in str(left)
+        print(
+            "cleared: nothing of monday is there any more;",
+            len(turns),
+            "turns and",
+            len(drawn) - len(left),
+            "facts erased",
+        )
 
 
 asyncio.run(main())

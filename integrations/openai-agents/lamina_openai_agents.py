@@ -20,6 +20,7 @@ __all__ = ["LaminaSession"]
 ResultT = TypeVar("ResultT")
 _ITEM: Final = "openai_agents_item"
 """Under which key of a turn's content the item stands as it was."""
+_AT_ONCE: Final = 1000
 _ROLES: Final = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 
 
@@ -27,8 +28,8 @@ class LaminaSession:
     """The SDK's ``Session`` protocol over Lamina.
 
     Messages are turns of ``user``, or of ``agent`` where one is named, from which facts are drawn; other items, such as calls of tools, are kept as they are.
-    ``scope`` is where all of it lies, the user's own place where none is named. Popping and clearing cancel: the turns are out of every answer, and the log keeps
-    them. A write that was begun is finished, though its caller be cancelled.
+    ``scope`` is where all of it lies, the user's own place where none is named. Popping and clearing erase, for good: the words of the turns, and what was drawn from
+    them alone; what other turns say, too, stays. A write that was begun is finished, though its caller be cancelled.
     """
 
     def __init__(
@@ -68,32 +69,35 @@ class LaminaSession:
             await _finished(self._client.experience_bulk(turns, scope=self._scope))
 
     async def pop_item(self) -> Any | None:
-        """Cancel the newest item and give it; None where there is none."""
+        """Erase the newest item and give it; None where there is none."""
         async for event_id, item in self._newest_first():
-            await _finished(self._client.cancel(event_id, "popped from its session"))
+            await _finished(self._erase([event_id]))
             return item
         return None
 
     async def clear_session(self) -> None:
-        """Cancel every item of the session."""
-        event_ids = [event_id async for event_id, _ in self._newest_first()]
-
-        async def clear() -> None:
-            for event_id in event_ids:
-                await self._client.cancel(event_id, "its session was cleared")
-
-        await _finished(clear())
+        """Erase every item of the session, with what was drawn from these alone."""
+        await _finished(self._erase([event_id async for event_id, _ in self._newest_first(cancelled=True)]))
 
     async def recall(self, question: str, *, max_tokens: int = 1000) -> str:
         """What is known of a question from every session, as a block of text with its sources; empty where nothing is."""
         pack = await self._client.recall(question, scope=self._scope, max_tokens=max_tokens)
         return pack.context_block
 
-    async def _newest_first(self) -> AsyncIterator[tuple[str, Any]]:
+    async def _newest_first(self, *, cancelled: bool = False) -> AsyncIterator[tuple[str, Any]]:
         async for event in self._client.events.iterate(scope=self._scope, session=self.session_id):
             content = event.content or {}
-            if _ITEM in content and not event.excluded_from_recall:
+            if _ITEM in content and (cancelled or not event.excluded_from_recall):
                 yield event.id, content[_ITEM]
+
+    async def _erase(self, event_ids: list[str]) -> None:
+        for first in range(0, len(event_ids), _AT_ONCE):
+            await self._client.forget(
+                self._scope,
+                cascade="redact_events",
+                memory_ids=event_ids[first : first + _AT_ONCE],
+                with_derived=True,
+            )
 
     def _turn(self, item: dict[str, Any]) -> dict[str, Any]:
         text, role = _text_of(item.get("content")), _ROLES.get(str(item.get("role")))

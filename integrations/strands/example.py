@@ -41,5 +41,16 @@ async def main() -> None:
         assert "B7" in entries[0].content
         assert all(entry.store_name == "lamina" for entry in entries)
 
+        (parking,) = [entry for entry in entries if "B7" in entry.content][:1]
+        await store.delete(parking.metadata["id"])
+        assert "B7" not in str(await next_time.search("Where does he park?"))
+        assert "olives" in str(await next_time.search("What food does he dislike?"))
+        await store.clear()
+        assert "olives" not in str(await next_time.search("What food does he dislike?"))
+        for event_id in ids:
+            assert (await client.events.get(event_id)).content["kind"] == "redacted"
+        assert "Porto" not in str((await client.facts.list(scope="user:ben")).items)
+        print("cleared: nothing of the conversation is there any more")
+
 
 asyncio.run(main())

@@ -22,13 +22,14 @@ except ModuleNotFoundError:  # the client inside the server's distribution
 __all__ = ["LaminaMemoryStore"]
 
 _DEFAULT: Final = 5
+_AT_ONCE: Final = 1000
 
 
 class LaminaMemoryStore:
     """Strands' ``MemoryStore`` protocol over Lamina.
 
     ``user`` is whose words messages are, ``agent`` whose the answers are where it is named, ``scope`` where all of it lies: the user's own place where none is
-    named. ``session`` names the conversation. Writes may come twice: a message of a run and number, and a content, is kept once in 24 hours.
+    named. ``session`` names the conversation, which ``clear`` erases. Writes may come twice: a message of a run and number, and a content, is kept once in 24 hours.
     """
 
     def __init__(
@@ -101,6 +102,24 @@ class LaminaMemoryStore:
             event_id = await self._keep(said, speaker, key=key)
             kept += [event_id] if event_id else []
         return kept
+
+    async def delete(self, memory_id: str) -> None:
+        """Erase what a search gave, by the ``id`` in its metadata: a fact with the words behind it, or a turn; and what rests on that alone."""
+        await self._erase([memory_id])
+
+    async def clear(self) -> None:
+        """Erase the conversation: the words of its turns, and what was drawn from them alone."""
+        turns = self._client.events.iterate(scope=self._scope, session=self._session)
+        await self._erase([event.id async for event in turns])
+
+    async def _erase(self, ids: list[str]) -> None:
+        for first in range(0, len(ids), _AT_ONCE):
+            await self._client.forget(
+                self._scope,
+                cascade="redact_events",
+                memory_ids=ids[first : first + _AT_ONCE],
+                with_derived=True,
+            )
 
     async def _keep(self, content: dict[str, Any], speaker: str, *, key: str) -> str | None:
         try:

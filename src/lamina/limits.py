@@ -205,7 +205,7 @@ COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
-GAP_PAGES: Final = 1024  # of the database looked at, and cleared, while nobody else writes: some milliseconds
+GAP_PAGES: Final = 256  # of the database cleared while nobody else writes: some milliseconds
 LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.
@@ -476,7 +476,7 @@ OPS_RUNS_KEPT_MAX: Final = 2000  # runs of jobs of a tenant: a week of a job eve
 # Erasures.
 PREVIEW_TTL_S: Final = 86_400.0  # of the Cortex contract, 8.6.2
 PREVIEW_REMEMBERED_S: Final = 30 * 86_400.0  # past that an id is not known any more, rather than expired
-ERASURE_LINES_AT_ONCE: Final = 4000  # of a manifest in a transaction: 20 ms of the writer
+ERASURE_LINES_AT_ONCE: Final = 1000  # of a manifest in a transaction: 5 ms of the writer
 ERASURE_MANIFEST_PAGE_MAX: Final = 1000
 ERASURES_LISTED_MAX: Final = 200
 ERASURE_NOTE_LENGTH_MAX: Final = 500
@@ -491,10 +491,10 @@ ERASURE_EVENT_US: Final = (
     4000  # that an event takes where none was erased here yet; measured by bench/erasure.py
 )
 ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
-ERASURE_STEP_MAX: Final = (
-    24  # events in one transaction: writes of others wait that long, some ten milliseconds
-)
-ERASURE_PAUSE_S_MAX: Final = 0.1  # between two of them, in which others write
+ERASURE_STEP_MAX: Final = 24  # events in one transaction, for whose length writes of others wait
+ERASURE_STEP_MIN: Final = 6  # events in one where these take their time
+ERASURE_STEP_S: Final = 0.015  # that one is to take: the next is larger or smaller
+ERASURE_PAUSE_S_MAX: Final = 0.05  # between two of them, in which others write
 ERASURE_SWEEP_MAX: Final = 128  # records left in an erased scope that go in one transaction
 FORGET_IDS_MAX: Final = 1000  # that one call names
 FORGET_PAGE: Final = 500  # records looked at in one read

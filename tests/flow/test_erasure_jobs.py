@@ -21,6 +21,7 @@ from lamina.kernel.records import Evidence, Mention, Subject
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id
+from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.erasures import ErasurePhase
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
@@ -307,6 +308,29 @@ def test_it_goes_on_wherever_it_is_interrupted(house: House, monkeypatch: pytest
     }
     rows = [row for row in house.store.audit.walk(TENANT, 0, 1000) if row.draft.endpoint == "erasure"]
     assert [json.loads(row.draft.detail or "")["status"] for row in rows] == ["completed"]
+
+
+def test_steps_that_take_their_time_are_followed_by_smaller_ones(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(house.store, *(f"tea {number}" for number in range(40)), scope=ALICE, caller="user:alice")
+    erase, sizes = house.store.erasing.erase, list[int]()
+
+    def counted(step: Erasure) -> Erased:
+        sizes.append(len([*step.delete, *step.redact]))
+        return erase(step)
+
+    monkeypatch.setattr(house.store.erasing, "erase", counted)
+    pauses = list[float]()
+    slow = itertools.count(step=int(4 * limits.ERASURE_STEP_S * 1e9))
+    house.eraser = Eraser(
+        house.store, house.here.clock, "test", elapsed_ns=lambda: next(slow), sleep=pauses.append
+    )
+    house.start()
+    house.work()
+    largest, least = limits.ERASURE_STEP_MAX, limits.ERASURE_STEP_MIN
+    assert [size for size in sizes if size] == [largest, least, least, least, 44 - largest - 3 * least]
+    assert set(pauses) == {2 * limits.ERASURE_STEP_S}
 
 
 def test_a_deleted_scope_goes_with_its_records_and_its_registration(house: House) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from lamina.forget import forgetting
+from lamina.forget.selecting import derived_alone
 from lamina.kernel.events import Origin, Party, Trust
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
@@ -124,6 +126,59 @@ def test_ids_are_forgotten_besides_what_the_fields_say(told: Told) -> None:
     assert (
         told.forget(selector={"memory_ids": [told.ramen]}, cascade="redact_events")["deleted"]["events"] == 0
     )
+
+
+def test_with_derived_what_rests_on_a_turn_alone_goes_with_its_words(told: Told) -> None:
+    again = told.say("I like ramen.")
+    told.worker.drain()
+    facts = {value: key for key, value in told.facts().items()}
+    named = {"selector": {"memory_ids": [told.leipzig, told.ramen]}, "cascade": "redact_events"}
+    deleted = told.forget(**named, with_derived=True)["deleted"]
+    assert (deleted["events"], deleted["facts"]) == (2, 1)
+    assert deleted["beliefs"] >= 1
+    assert told.facts() == {facts["Fernhill"]: "Fernhill", facts["ramen"]: "ramen"}
+    assert told.status(f"/v1/facts/{facts['Leipzig']}")[0] == 410
+    assert "Leipzig" not in str(told.world.get("/v1/beliefs", scope=ALICE))
+    told.worker.drain()
+    told.world.store.jobs.reset()
+    told.worker.drain()
+    assert set(told.facts().values()) == {"Fernhill", "ramen"}
+    assert "Leipzig" not in str(list(told.world.store.snapshot()))
+    # The words of the first turn about it are gone, and then those of the second: nothing says it any more.
+    rest = {"selector": {"memory_ids": [again]}, "cascade": "redact_events", "with_derived": True}
+    assert told.forget(**rest)["deleted"]["facts"] == 1
+    assert set(told.facts().values()) == {"Fernhill"}
+
+
+def test_with_derived_takes_what_a_worker_draws_meanwhile(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the fact had come after the call had looked for what rests on the turn."""
+    looks = []
+
+    def late(*asked: Any) -> frozenset[str]:
+        looks.append(asked)
+        return frozenset() if len(looks) == 1 else derived_alone(*asked)
+
+    monkeypatch.setattr(forgetting, "derived_alone", late)
+    named = {"selector": {"memory_ids": [told.leipzig]}, "cascade": "redact_events", "with_derived": True}
+    assert told.forget(**named)["deleted"]["facts"] == 1
+    assert set(told.facts().values()) == {"Fernhill", "ramen"}
+    assert told.forget(**named)["deleted"] == dict.fromkeys(
+        ["events", "episodes", "facts", "beliefs", "understanding"], 0
+    )
+
+
+def test_with_derived_a_fact_goes_without_what_else_its_turn_had_said(told: Told) -> None:
+    turn = told.say("I have a dog called Pixel and I dislike olives.")
+    told.worker.drain()
+    before = told.facts()
+    (olives,) = (key for key, value in before.items() if "olive" in value)
+    named = {"selector": {"memory_ids": [olives]}, "cascade": "redact_events", "with_derived": True}
+    assert told.forget(**named)["deleted"]["facts"] == 1
+    assert told.facts() == {key: value for key, value in before.items() if key != olives}
+    assert len(before) >= 5
+    assert "olives" not in str(told.status(f"/v1/events/{turn}")[1]["content"])
 
 
 def test_a_call_that_comes_twice_is_one_call_and_watchers_are_told(told: Told) -> None:

@@ -122,6 +122,7 @@ def compared(folder: Path, before: set[str]) -> None:
     """What the rounds left is what is left where nobody interrupted."""
     whole = left_in(folder / "whole", before)
     assert whole[0] == "completed"
+    assert whole[3][2:] == ({}, [], True), "what a receipt says"
     for number in range(ROUNDS):
         assert left_in(folder / f"round-{number}", before) == whole, number
 

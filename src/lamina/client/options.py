@@ -256,7 +256,7 @@ class ConceptFilters(TimedOptions, total=False):
 class ForgetOptions(TypedDict, total=False):
     """What of a scope is to be forgotten: what fits every field that is given, and ``memory_ids`` besides.
 
-    Without any of these everything is meant, and ``confirm_all`` has to say so.
+    Without any of these everything is meant, and ``confirm_all`` has to say so. ``with_derived`` also takes what rests on nothing but that.
     """
 
     layers: Sequence[Literal["events", "episodes", "facts", "beliefs", "understanding"]]
@@ -266,6 +266,7 @@ class ForgetOptions(TypedDict, total=False):
     predicate: str
     valid_during: TimeRange
     recorded_during: TimeRange
+    with_derived: bool
     confirm_all: bool
     audit_note: str
     idempotency_key: str

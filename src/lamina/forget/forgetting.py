@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from lamina.forget.planning import RulesOf
-from lamina.forget.selecting import selected
+from lamina.forget.selecting import derived_alone, selected
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant
@@ -38,10 +39,13 @@ class Forgetting:
         if cascade == "redact_events":  # where the tenant's policy says so, nobody asked for its grant yet
             call.permits.require(Grant(Capability.FORGET_REDACT_EVENTS, Scope(request.scope)))
         chosen = selected(self._store, tenant_id, request)
+        records = chosen.records
+        if request.with_derived:
+            records |= derived_alone(self._store, tenant_id, request, chosen.fitting)
         what: dict[str, str | int] = {
             "cascade": cascade,
             "events": len(chosen.events),
-            "records": len(chosen.records),
+            "records": len(records),
         }
         call.noted["forgotten"] = [
             what if request.audit_note is None else what | {"audit_note": request.audit_note}
@@ -52,25 +56,37 @@ class Forgetting:
             by_actor=call.principal.actor,
             cascade=cascade,
             redact=chosen.events,
-            records=chosen.records,
+            records=records,
             audit_id=call.audit_id,
             factor=rules.factor,
             floor=rules.floor,
         )
-        if chosen.events or chosen.records:
+        if chosen.events or records:
             self._tombstones.append(_listed(erasure, request, call))
         beside = ErasedBeside(tenant_id=tenant_id, event_ids=chosen.events)
         if chosen.events:
             # Before, since a call that is made again after a crash finds no more events to select; and after, for what was under way.
             self._store.traces.erase_beside(beside)
-        counts = Counter[Layer]()
-        for step in erased_in_steps(self._store, erasure):
-            counts[Layer.EVENTS] += len(step.redacted)
-            counts.update({layer: len(ids) for layer, ids in step.gone.items()})
+        counts = self._erased(erasure)
+        # What a worker drew of a turn meanwhile; of a turn without its words it draws nothing any more.
+        while request.with_derived and (
+            late := derived_alone(self._store, tenant_id, request, chosen.fitting) - records
+        ):
+            records |= late
+            erasure = replace(erasure, redact=(), records=late)
+            self._tombstones.append(_listed(erasure, request, call))
+            counts += self._erased(erasure)
         if chosen.events:
             self._store.traces.erase_beside(beside)
         deleted = ForgottenCounts.model_validate({layer.value: counts[layer] for layer in Layer})
         return Answer(Forgotten(deleted=deleted, audit_id=call.audit_id))
+
+    def _erased(self, erasure: Erasure) -> Counter[Layer]:
+        counts = Counter[Layer]()
+        for step in erased_in_steps(self._store, erasure):
+            counts[Layer.EVENTS] += len(step.redacted)
+            counts.update({layer: len(ids) for layer, ids in step.gone.items()})
+        return counts
 
 
 def _listed(erasure: Erasure, request: Forget, call: Call) -> ListedErasure:

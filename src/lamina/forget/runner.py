@@ -43,6 +43,7 @@ _FRACTIONS: Final = {
     ErasurePhase.DELETE: 0.25,
     ErasurePhase.DEMOTE: 0.95,
 }
+_KEPT_NS: Final = 1_000_000_000
 _CLEARING: Final = 0.8
 """How far an erasure is when all rows are gone and the other places are next."""
 
@@ -198,8 +199,8 @@ class _Work:
         return set(event_ids) - left
 
     def _erase_events(self, going: Sequence[tuple[LineKind, str]], inside: Collection[Scope]) -> None:
-        done = 0
-        for portion in _portions(going, limits.ERASURE_STEP_MAX):
+        done, size = 0, limits.ERASURE_STEP_MAX
+        while portion := going[done : done + size]:
             began_ns = self._elapsed_ns()
             erased = self._store.erasing.erase(
                 replace(
@@ -208,11 +209,13 @@ class _Work:
                     redact=[id_ for kind, id_ in portion if kind is LineKind.REDACT],
                 )
             )
+            took_s = (self._elapsed_ns() - began_ns) / 1e9
             done += len(portion)
             share = _FRACTIONS[ErasurePhase.DELETE]
             self._note(erased, share + (_CLEARING - share) * done / len(going))
-            # Others write for as long as this step had the database.
-            self._sleep(min((self._elapsed_ns() - began_ns) / 1e9, limits.ERASURE_PAUSE_S_MAX))
+            # Others wait for as long as a step takes, and write while this sleeps.
+            size = _next_size(size, took_s)
+            self._sleep(min(took_s / 2, limits.ERASURE_PAUSE_S_MAX))
 
     def _sweep(self, inside: Collection[Scope]) -> None:
         """Derived records of the erased scopes that no event led to; and what others sent there is sent there no more."""
@@ -333,21 +336,24 @@ class _Work:
         )
 
     def _note(self, erased: Erased, fraction: float) -> None:
+        """Count what a step did; it is put down with the first step of each percent and each second, not with every one."""
         outcome = self.job.outcome
         gone = {layer: len(ids) for layer, ids in erased.gone.items()}
-        self._keep(
-            fraction=fraction,
-            outcome=replace(
-                outcome,
-                deleted_events=outcome.deleted_events + len(erased.deleted),
-                redacted_events=outcome.redacted_events + len(erased.redacted),
-                deleted_episodes=outcome.deleted_episodes + gone.get(Layer.EPISODES, 0),
-                deleted_facts=outcome.deleted_facts + gone.get(Layer.FACTS, 0),
-                deleted_beliefs=outcome.deleted_beliefs + gone.get(Layer.BELIEFS, 0),
-                deleted_understanding=outcome.deleted_understanding + gone.get(Layer.UNDERSTANDING, 0),
-                demoted_beliefs=outcome.demoted_beliefs + len(erased.demoted),
-            ),
+        outcome = replace(
+            outcome,
+            deleted_events=outcome.deleted_events + len(erased.deleted),
+            redacted_events=outcome.redacted_events + len(erased.redacted),
+            deleted_episodes=outcome.deleted_episodes + gone.get(Layer.EPISODES, 0),
+            deleted_facts=outcome.deleted_facts + gone.get(Layer.FACTS, 0),
+            deleted_beliefs=outcome.deleted_beliefs + gone.get(Layer.BELIEFS, 0),
+            deleted_understanding=outcome.deleted_understanding + gone.get(Layer.UNDERSTANDING, 0),
+            demoted_beliefs=outcome.demoted_beliefs + len(erased.demoted),
         )
+        further = replace(self.job, fraction=fraction, outcome=outcome)
+        if _percent(further) == _percent(self.job) and self._elapsed_ns() - self._since < _KEPT_NS:
+            self.job = further
+        else:
+            self._keep(fraction=fraction, outcome=outcome)
 
     def _keep(self, **changes: object) -> None:
         """Put down how far it is, tell those who follow, and go on holding it; raises where somebody else has it."""
@@ -380,6 +386,13 @@ class _Work:
         if not self._store.erasures.end(ended, told=[told_of(ended)], audit=audit_of(ended)):
             raise _LeaseLostError
         self.job = ended
+
+
+def _next_size(size: int, took_s: float) -> int:
+    """How many events the next step is to have, after one of ``size`` events: as many as fit into ``ERASURE_STEP_S``."""
+    fitting = int(size * limits.ERASURE_STEP_S / max(took_s, 1e-6))
+    least = min(limits.ERASURE_STEP_MIN, limits.ERASURE_STEP_MAX)
+    return max(least, min(limits.ERASURE_STEP_MAX, fitting, 2 * size))
 
 
 def _percent(job: ErasureJob) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from lamina import limits
+from lamina.forget.counting import resting_alone
 from lamina.kernel.events import Event, Party
 from lamina.kernel.records import Claim, Concept, Episode, Layer, Record, is_entity, is_event, layer_of
 from lamina.kernel.scopes import Scope
@@ -18,7 +19,7 @@ from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.types.forgetting import Forget
 
-__all__ = ["Selected", "selected"]
+__all__ = ["Selected", "derived_alone", "selected"]
 
 _LATEST: Final = 1 << 60
 _DERIVED: Final = (Layer.EPISODES, Layer.FACTS, Layer.BELIEFS, Layer.UNDERSTANDING)
@@ -27,10 +28,12 @@ _MENTIONS_MAX: Final = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """Ids of what is to be forgotten: events lose their words, records go."""
+    """Ids of what is to be forgotten: events lose their words, records go. ``fitting`` are the events and records that the selector fits
+    itself, also those named events whose words are gone by now; ``events`` are also those behind the records."""
 
     events: frozenset[str]
     records: frozenset[str]
+    fitting: frozenset[str]
 
 
 def selected(store: Store, tenant_id: str, request: Forget) -> Selected:
@@ -50,10 +53,30 @@ def selected(store: Store, tenant_id: str, request: Forget) -> Selected:
     named_events = {each for each in chosen.memory_ids if is_event(each)}
     named = {each for each in chosen.memory_ids if layer_of(each) in _DERIVED}
     records |= {key for key, held in store.records.scopes_of(tenant_id, named).items() if held == scope}
-    events |= _here(store, tenant_id, scope, named_events)
+    here = _here(store, tenant_id, scope, named_events)
+    events |= {key for key, each in here.items() if each.redacted_by is None}
+    fitting = frozenset({*events, *here, *records})
     if request.cascade == "redact_events":
-        events |= _here(store, tenant_id, scope, _behind(store, tenant_id, records))
-    return Selected(frozenset(events), frozenset(records))
+        behind = _here(store, tenant_id, scope, _behind(store, tenant_id, records))
+        events |= {key for key, each in behind.items() if each.redacted_by is None}
+    return Selected(frozenset(events), frozenset(records), fitting)
+
+
+def derived_alone(store: Store, tenant_id: str, request: Forget, fitting: Collection[str]) -> frozenset[str]:
+    """The records of a request's layers and scope for which nothing speaks but what fits, through any number of records of that scope.
+
+    Words that are gone speak for nothing.
+    """
+    layers = [Layer(each) for each in request.layers] or list(_DERIVED)
+    edges = [
+        edge
+        for edge in store.citations.above(tenant_id, fitting)
+        if edge.scope == request.scope and edge.record_id not in fitting
+    ]
+    told = store.log.get(tenant_id, {edge.source_id for edge in edges if is_event(edge.source_id)})
+    wordless = {key for key, event in told.items() if event.redacted_by is not None}
+    alone = resting_alone({*fitting, *wordless}, edges)
+    return frozenset(key for key in alone if layer_of(key) in layers)
 
 
 class _Fits:
@@ -152,13 +175,9 @@ def _events(store: Store, tenant_id: str, scope: Scope) -> Iterator[Event]:
         query = replace(query, after=found[-1].position)
 
 
-def _here(store: Store, tenant_id: str, scope: Scope, ids: set[str]) -> set[str]:
+def _here(store: Store, tenant_id: str, scope: Scope, ids: set[str]) -> dict[str, Event]:
     found = store.log.get(tenant_id, ids)
-    return {
-        key
-        for key, each in found.items()
-        if each.scope == scope and not each.is_entry and each.redacted_by is None
-    }
+    return {key: each for key, each in found.items() if each.scope == scope and not each.is_entry}
 
 
 def _behind(store: Store, tenant_id: str, record_ids: set[str]) -> set[str]:

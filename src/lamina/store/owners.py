@@ -249,6 +249,7 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         names="id scope",
         ids="tenant_id plan_id record_id",
         figures="kind",
+        why=_PROOF,  # what is left there once an erasure is over is the manifest of what it took
     ),
     "erasure": _table(
         names="scope state",

@@ -72,13 +72,15 @@ class Forget(Request):
 
     ``derived_only`` deletes records of the layers and leaves events alone; ``lamina replay`` brings them back. ``redact_events`` also takes
     the words of the events that the selector fits and of those from which the records came; that is for good. Without ``layers`` all are
-    meant. Without a cascade it is the tenant's ``forget.cascade.default``. An empty selector means everything, and needs ``confirm_all``. ``audit_note`` stands in the audit log.
+    meant. ``with_derived`` also takes the records of the layers that rest on nothing but what the selector fits, through any number of others:
+    with the words of a turn what was drawn from it alone. Without a cascade it is the tenant's ``forget.cascade.default``. An empty selector means everything, and needs ``confirm_all``. ``audit_note`` stands in the audit log.
     """
 
     scope: ScopePath
     layers: Annotated[list[ForgottenLayer], Field(default_factory=list, max_length=5)]
     selector: Annotated[ForgetSelector, Field(default_factory=ForgetSelector)]
     cascade: Cascade | None = None
+    with_derived: bool = False
     confirm_all: bool = False
     audit_note: Annotated[str, Field(max_length=limits.AUDIT_NOTE_LENGTH_MAX)] | None = None
 

@@ -193,6 +193,15 @@ class _Reading:
         frozen = self._tables.frozen
         return {key: frozen[self._tenant_id, key][1] for key in ids if (self._tenant_id, key) in frozen}
 
+    def last_changes(self, ids: Collection[str]) -> dict[str, tuple[Scope, Instant]]:
+        """Mirrors ``Reading.last_changes``."""
+        found: dict[str, tuple[Scope, Instant]] = {}
+        borne_out = [(edge.record_id, edge.recorded_at) for edge in self.supports(ids)]
+        for row in self.versions(ids):
+            at = [row.recorded_to or row.recorded_from, *(at for key, at in borne_out if key == row.id)]
+            found[row.id] = (row.scope, max(*at, found.get(row.id, (row.scope, 0))[1], 0))
+        return found
+
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """Mirrors ``Reading.texts``."""
         texts = self._tables.texts

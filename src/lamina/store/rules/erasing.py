@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from lamina import limits
 from lamina.kernel.events import Event, EventDraft
 from lamina.kernel.predicates import family_of
-from lamina.kernel.records import Claim, Fact, Layer, Record, layer_of
+from lamina.kernel.records import Claim, Fact, Layer, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.erasing import Erasure
@@ -122,20 +122,12 @@ class _Step:
         found = {key for scope in sorted(matters) for key in ground.read.claims_of(scope, matters[scope])}
         fresh = sorted(found - ground.versions.keys())
         until = ground.read.frozen_until(fresh)
-        others: dict[str, list[Record]] = defaultdict(list)
-        for version in ground.read.versions(fresh):
-            others[version.id].append(version)
-        ground.add_supports(others)
-        stale = {key for key in others if self._changed_at(others[key]) > until.get(key, 0)}
-        ground.versions |= {key: others[key] for key in sorted(stale)}
-        self._kept_already = {key: others[key][-1].scope for key in others if key not in stale}
+        changed = ground.read.last_changes(until)
+        self._kept_already = {key: scope for key, (scope, at) in changed.items() if at <= until[key]}
+        stale = [key for key in fresh if key not in self._kept_already]
+        ground.add(stale)
+        ground.add_supports(stale)
         return (found & ground.versions.keys()) - set(kept)
-
-    def _changed_at(self, versions: Sequence[Record]) -> Instant:
-        """When a record was changed last: a word that only bears it out makes no version of it, but a support."""
-        began_or_ended = [each.recorded_to or each.recorded_from for each in versions]
-        borne_out = [each.recorded_at for each in self._ground.supports.get(versions[-1].id, ())]
-        return max([*began_or_ended, *borne_out])
 
     def _matters(self, kept: Collection[str]) -> dict[Scope, set[tuple[str, str]]]:
         """What the claims that are kept are about, by scope: subject, and each predicate that the thing is spoken of with."""

@@ -56,6 +56,10 @@ class Reading(Protocol):
         """Mirrors ``Erasing.frozen_until``."""
         ...
 
+    def last_changes(self, ids: Collection[str]) -> dict[str, tuple[Scope, Instant]]:
+        """Where records are, and when each was changed last: a word that only bears it out makes no version of it, but a support."""
+        ...
+
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """The rows of search of events or records."""
         ...

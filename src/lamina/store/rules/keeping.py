@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
@@ -18,6 +19,8 @@ from lamina.store.rules.redacting import EXTRACTED_FROM, demoted, leaves_of, ove
 
 __all__ = ["Keeper"]
 
+T = TypeVar("T")
+
 _BORNE_BY: Final = "redacted_from"
 """From a belief to an event without words that it rests on through a fact of a scope that is gone."""
 _TIMES: Final = (EXTRACTED_FROM, "held_until")
@@ -30,6 +33,8 @@ class Keeper:
         self._ground = ground
         self._out = out
         self._waits: dict[Scope, Instant | None] = {}
+        self._said: set[str] = set()
+        self._places: set[int] = set()
         self.lowered: set[str] = set()
 
     def keep(
@@ -46,14 +51,18 @@ class Keeper:
             self._out.until[key] = (scope, self._until(scope, entries[scope]))
         stated = self._restated(kept, entries)
         self._ground.supports |= {fact.id: supports for (fact, supports) in stated.values()}
+        self._said = {event.observed_actor.id for event in redacted.values()}
+        self._places = {event.position for event in self._ground.events_of(worded).values()}
+        renames: dict[Scope, dict[str, str]] = defaultdict(dict)
+        for (into, fact_id), (fact, _) in stated.items():
+            renames[into][fact_id] = fact.id
+        stored = {key: self._ground.versions[key] for key in sorted(kept)}
+        rested = {key: self._ground.supports.get(key, []) for key in stored}
         fallen: set[str] = set()
-        for record_id in sorted(kept):
-            scope = self._ground.versions[record_id][-1].scope
-            renamed = {fact_id: fact.id for (into, fact_id), (fact, _) in stated.items() if into == scope}
-            versions = [
-                over_renamed(self._unnamed(each, redacted), renamed)
-                for each in self._ground.versions[record_id]
-            ]
+        for record_id in stored:
+            scope = stored[record_id][-1].scope
+            renamed = renames.get(scope, {})
+            versions = [over_renamed(self._unnamed(each), renamed) for each in stored[record_id]]
             supports = self._rested(record_id, renamed, redacted)
             self._ground.versions[record_id] = versions
             self._ground.supports[record_id] = supports
@@ -64,28 +73,42 @@ class Keeper:
             if lowered is not None:
                 self.lowered.add(record_id)
                 last = replace(versions[-1], recorded_to=lowered.recorded_from)
-                self._ground.versions[record_id] = versions = [*versions[:-1], last, lowered]
-            self._freeze(versions, supports, entries[scope], worded)
+                self._ground.versions[record_id] = [*versions[:-1], last, lowered]
+        for record_id in [key for key in stored if key not in fallen]:
+            versions = [_without(each, fallen) for each in self._ground.versions[record_id]]
+            supports, self._ground.versions[record_id] = self._ground.supports[record_id], versions
+            self._freeze(versions, supports, entries[versions[-1].scope], worded)
+            # What stays as it is stored is not written once more.
+            self._out.records += _others(versions, stored[record_id])
+            self._out.supports += _others(supports, rested[record_id])
+        if fallen:
+            self._unname(fallen, as_they_are)
         for (scope, _), (fact, supports) in sorted(stated.items()):
             self._freeze([fact], supports, entries[scope], worded)
+            self._out.records.append(fact)
+            self._out.supports += supports
         self._out.frozen_texts = [
-            self._unspoken(row, redacted) for row in self._ground.read.texts(sorted(set(kept) - fallen))
+            self._unspoken(row) for row in self._ground.read.texts(sorted(set(kept) - fallen))
         ]
         return fallen
+
+    def _unname(self, fallen: Collection[str], as_they_are: Collection[str]) -> None:
+        """Take beliefs that go out of those that are kept as they are."""
+        before = self._ground.read.versions(sorted(as_they_are))
+        changed = _others([_without(each, fallen) for each in before], before)
+        self._out.records += changed
+        self._out.frozen_records += changed
 
     def _freeze(
         self, versions: Sequence[Record], supports: Sequence[Support], entry: Event, worded: Collection[str]
     ) -> None:
         out, record_id, scope = self._out, versions[-1].id, versions[-1].scope
         until = self._until(scope, entry)
-        places = {event.position for event in self._ground.events_of(worded).values()}
-        out.records += versions
-        out.supports += supports
         out.until[record_id] = (scope, until)
         out.frozen_records += [
             each
             for each in versions
-            if each.recorded_from <= until or each.position in places or each.position == entry.position
+            if each.recorded_from <= until or each.position in self._places or each.position == entry.position
         ]
         out.frozen_supports += [
             each
@@ -143,7 +166,7 @@ class Keeper:
             text=f"{fact.subject.name} {fact.predicate.replace('_', ' ')} {fact.object.text}".strip(),
             valid_from=belief.valid_from if bears_out else fact.valid_from,
             valid_to=belief.valid_to if bears_out else fact.valid_to,
-            said_by=self._other_name(fact, events),
+            said_by=self._other_name(fact, {event.observed_actor.id for event in events.values()}),
         )
         supports = [
             each._replace(
@@ -208,17 +231,17 @@ class Keeper:
             revised_at=(*last.revised_at, entry.recorded_at)[-max(1, len(last.revised_at)) :],
         )
 
-    def _unnamed(self, record: Record, redacted: Mapping[str, Event]) -> Record:
+    def _unnamed(self, record: Record) -> Record:
         """A claim without the name of who said it, where that goes."""
         if not isinstance(record, Claim):
             return record
-        return replace(record, said_by=self._other_name(record, redacted))
+        author = self._other_name(record, self._said)
+        return record if author is record.said_by else replace(record, said_by=author)
 
-    def _other_name(self, claim: Claim, events: Mapping[str, Event]) -> Author | None:
+    def _other_name(self, claim: Claim, said: Collection[str]) -> Author | None:
         actor, author = self._ground.erasure.actor, claim.said_by
         if actor is None or author is None:
             return author
-        said = {event.observed_actor.id for event in events.values()}
         return Author(actor, actor) if author.id in said else author
 
     def _without_role(self, support: Support, redacted: Mapping[str, Event]) -> Support:
@@ -227,7 +250,19 @@ class Keeper:
             return support
         return support._replace(role=actor) if ":" in support.role else support
 
-    def _unspoken(self, row: TextRow, redacted: Mapping[str, Event]) -> TextRow:
-        said = {event.observed_actor.id for event in redacted.values()}
+    def _unspoken(self, row: TextRow) -> TextRow:
         actor = self._ground.erasure.actor
-        return row if actor is None or row.speaker not in said else replace(row, speaker=actor)
+        return row if actor is None or row.speaker not in self._said else replace(row, speaker=actor)
+
+
+def _without(record: Record, gone: Collection[str]) -> Record:
+    """A belief that names none of those that are gone among the ones that it contradicts."""
+    if not isinstance(record, Belief) or not set(record.contradicts) & set(gone):
+        return record
+    return replace(record, contradicts=tuple(each for each in record.contradicts if each not in gone))
+
+
+def _others(now: Sequence[T], before: Sequence[T]) -> list[T]:
+    """What is none of the very rows that were read."""
+    known = set(map(id, before))
+    return [each for each in now if id(each) not in known]

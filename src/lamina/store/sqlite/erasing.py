@@ -172,6 +172,10 @@ class _Reading:
         bindings = (self._tenant_id, json_list(sorted(ids)))
         return dict(self._connection.execute(_SQL["frozen_until"], bindings))
 
+    def last_changes(self, ids: Collection[str]) -> dict[str, tuple[Scope, Instant]]:
+        """Mirrors ``Reading.last_changes``."""
+        return {str(key): (Scope(str(scope)), at) for key, scope, at in self._rows("last_changes", ids)}  # type: ignore[misc]
+
     def texts(self, ids: Collection[str]) -> list[TextRow]:
         """Mirrors ``Reading.texts``."""
         return list(map(read_text, self._rows("texts_of_records", ids)))

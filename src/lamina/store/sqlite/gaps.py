@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import struct
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,6 +30,9 @@ _HEADER: Final = 100  # of the file, on its first page
 _PAGES_MAX: Final = 1 << 24
 """Beyond it an overflow page, whose first byte is of a page's number, could be taken for one of a tree."""
 _AGAIN_S: Final = 0.05
+_PAUSE_S: Final = 0.002
+"""In which whoever waits for the lock has it."""
+_READ_PAGES: Final = 256
 _open: dict[str, int] = {}
 """Descriptors are kept: closing one would take the locks of every connection that this process has to the file."""
 
@@ -42,39 +46,38 @@ class _Two(NamedTuple):
 
 def clear_gaps(path: Path, holder: apsw.Connection, mover: apsw.Connection) -> bool:
     """Clear every page of a database, a few at a time, of what belongs to no row; whether that was possible. The connections are in no
-    transaction; one holds the write lock while the other one moves what the write-ahead file has."""
-    descriptor = _descriptor(path)
-    head = os.pread(descriptor, _HEADER, 0)
-    (size,) = struct.unpack_from(">H", head, 16)
-    size = 65_536 if size == 1 else size
-    usable = size - head[20]
-    is_mapped = any(head[52:56])  # auto_vacuum: pages that say what other pages are
-    count = min(os.fstat(descriptor).st_size // size, _PAGES_MAX - 1)
-    for first in range(1, count + 1, limits.GAP_PAGES):
-        numbers = [
-            number
-            for number in range(first, min(first + limits.GAP_PAGES, count + 1))
-            if not (is_mapped and _maps(number, usable))
-        ]
-        if any(_gap_of(descriptor, number, size, usable) for number in numbers) and not _cleared(
-            _Two(holder, mover), descriptor, numbers, size, usable
-        ):
+    transaction; one holds the write lock while the other one moves what the write-ahead file has.
+
+    Pages are looked for beside others' writes, once the file holds all that was erased: what comes to stand in one later is younger.
+    """
+    connections, descriptor = _Two(holder, mover), _descriptor(path)
+    if not _moved(connections, lambda: None):
+        return False
+    for numbers in _portions(_pages_with_gaps(descriptor), limits.GAP_PAGES):
+
+        def clear(numbers: Sequence[int] = numbers) -> None:
+            size, usable, _ = _layout(descriptor)
+            for number in numbers:
+                # Others may have written to it since.
+                gap = _gap_of(os.pread(descriptor, size, (number - 1) * size), number, usable)
+                if gap is not None:
+                    os.pwrite(descriptor, bytes(gap[1] - gap[0]), (number - 1) * size + gap[0])
+
+        if not _moved(connections, clear):
             return False
+        time.sleep(_PAUSE_S)
     os.fsync(descriptor)
     return True
 
 
-def _cleared(connections: _Two, descriptor: int, numbers: list[int], size: int, usable: int) -> bool:
+def _moved(connections: _Two, then: Callable[[], None]) -> bool:
+    """Do something while nobody writes and all that holds is in the file; False where somebody reads from before for too long."""
     for _ in range(limits.LOG_EMPTIED_TRIES):
         _move(connections.mover)  # most of it while others write
         connections.holder.execute("BEGIN IMMEDIATE")
         try:
-            # All that holds is in the file, and nobody else writes there now.
             if is_moved := _move(connections.mover):
-                for number in numbers:
-                    gap = _gap_of(descriptor, number, size, usable)
-                    if gap is not None:
-                        os.pwrite(descriptor, bytes(gap[1] - gap[0]), (number - 1) * size + gap[0])
+                then()
                 connections.holder.execute(_SQL["note_pages_cleared"])
         finally:
             connections.holder.execute("COMMIT")
@@ -84,17 +87,42 @@ def _cleared(connections: _Two, descriptor: int, numbers: list[int], size: int, 
     return False
 
 
+def _layout(descriptor: int) -> tuple[int, int, bool]:
+    """The size of a page, how much of it is used, and whether some say of which kind others are (auto_vacuum)."""
+    head = os.pread(descriptor, _HEADER, 0)
+    (size,) = struct.unpack_from(">H", head, 16)
+    size = 65_536 if size == 1 else size
+    return size, size - head[20], any(head[52:56])
+
+
+def _pages_with_gaps(descriptor: int) -> list[int]:
+    size, usable, is_mapped = _layout(descriptor)
+    count = min(os.fstat(descriptor).st_size // size, _PAGES_MAX - 1)
+    found: list[int] = []
+    for first in range(1, count + 1, _READ_PAGES):
+        pages = memoryview(os.pread(descriptor, size * _READ_PAGES, (first - 1) * size))
+        for number in range(first, min(first + _READ_PAGES, count + 1)):
+            page = bytes(pages[(number - first) * size : (number - first + 1) * size])
+            if not (is_mapped and _maps(number, usable)) and _gap_of(page, number, usable) is not None:
+                found.append(number)
+    return found
+
+
+def _portions(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    for start in range(0, len(numbers), size):
+        yield numbers[start : start + size]
+
+
 def _move(connection: apsw.Connection) -> bool:
     """Move what the write-ahead file has into the database; whether all of it was, as it is not while somebody reads from before."""
     ((busy, frames, moved),) = connection.execute("PRAGMA wal_checkpoint(passive)").fetchall()
     return not busy and frames == moved
 
 
-def _gap_of(descriptor: int, number: int, size: int, usable: int) -> tuple[int, int] | None:
+def _gap_of(page: bytes, number: int, usable: int) -> tuple[int, int] | None:
     """The part of a page of a tree that belongs to no cell, where anything stands there (SQLite's file format, 1.6)."""
-    page = os.pread(descriptor, size, (number - 1) * size)
     at = _HEADER if number == 1 else 0
-    if len(page) < size or page[at] not in _INTERIOR | _LEAF:
+    if len(page) < usable or page[at] not in _INTERIOR | _LEAF:
         return None
     cells, start = struct.unpack_from(">HH", page, at + 3)
     start = start or 65_536

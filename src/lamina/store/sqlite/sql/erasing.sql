@@ -158,10 +158,10 @@ SELECT * FROM frozen_support WHERE tenant_id = ?1 AND recorded_at = ?2 ORDER BY 
 
 -- name: waiting_in
 -- When the oldest event of scopes was recorded that waits for derivation: ?2 is a JSON list.
-SELECT min(e.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN job AS j
-CROSS JOIN event AS e INDEXED BY event_position
-WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.state <> 'failed'
-  AND e.tenant_id = ?1 AND e.position = j.position;
+SELECT min(e.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN event AS e INDEXED BY event_position
+WHERE e.tenant_id = ?1
+  AND e.position = (SELECT min(j.position) FROM job AS j INDEXED BY job_scope
+                    WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.state <> 'failed');
 
 -- name: changed_at
 -- The records of which a version ended at instants, ?2, or a claim of scopes, ?3, began; both are JSON lists.
@@ -210,6 +210,12 @@ WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_each(?2)) ORDER BY 
 -- name: versions_of_records
 -- Every version of some records: ?2 is a JSON list.
 SELECT * FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) ORDER BY id, version;
+
+-- name: last_changes
+-- When records were changed last: a version of theirs began or ended, or something bore them out. ?2 is a JSON list.
+SELECT id, max(scope), max(max(coalesce(recorded_to, recorded_from)),
+  coalesce((SELECT max(s.recorded_at) FROM support AS s WHERE s.tenant_id = ?1 AND s.record_id = record.id), 0))
+FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) GROUP BY id;
 
 -- name: texts_of_records
 -- Their rows of search.
