@@ -25,6 +25,7 @@ from lamina.forget.receipts import verify_erasure
 from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.events import Directives, Party
 from lamina.kernel.ids import Prefix, RandomIds
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SystemClock
 from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.ports.documents import Change, ChangeKind, Write
@@ -37,7 +38,8 @@ SAID = 60
 CANARY = "zoo of xyzzy"
 """Words of both, which are erased with all that Alice said, and by themselves of what Bob did."""
 SCRIPT = Path(__file__).parents[1] / "killed_erasures.py"
-ERASURE = RandomIds().stamped(Prefix.ERASURE, NOON)
+ERASURE, BEGUN = (RandomIds().stamped(Prefix.ERASURE, NOON) for _ in range(2))
+CAROL = Scope("org:acme/user:carol")
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +71,12 @@ def memory_of_both(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def erasure_of_alice() -> ErasureJob:
+def erasure_of(scope: Scope = ALICE, erasure_id: str = ERASURE) -> ErasureJob:
     return ErasureJob(
         tenant_id=TENANT,
-        id=ERASURE,
-        scope=ALICE,
-        place=place_of_erasure(ERASURE, ALICE, ErasureRules()),
+        id=erasure_id,
+        scope=scope,
+        place=place_of_erasure(erasure_id, scope, ErasureRules()),
         requested_by="user:alice",
         audit_note="case 1",
         started_at=NOON,
@@ -132,7 +134,7 @@ def test_killed_at_any_moment_it_goes_on(memory_of_both: Path, tmp_path: Path) -
     shutil.copytree(memory_of_both, data)
     store = SqliteStore(data, durable=False)
     before = records_of_bob(store)
-    store.erasures.begin(erasure_of_alice())
+    store.erasures.begin(erasure_of())
     store.close()
     (tmp_path / "of_bob").write_text(str(SAID))
     killed("erase", data)
@@ -144,13 +146,15 @@ def test_a_restore_killed_while_it_erases_again_leaves_nothing_or_all(
 ) -> None:
     data = tmp_path / "data"
     shutil.copytree(memory_of_both, data)
-    backed_up(data)
     store = SqliteStore(data, durable=False)
+    append(store, *(f"{number} at the {CANARY}" for number in range(6)), scope=CAROL, caller="user:carol")
+    store.erasures.begin(erasure_of(CAROL, BEGUN))
+    backed_up(data)  # of Carol's erasure, which is under way, too
     before = records_of_bob(store)
     his = [each for each in store.log.walk(TENANT, 0, 10_000) if each.scope == BOB]
     canaries = tuple(each.id for each in his if CANARY in str(each.content))
     store.close()
-    alice = listed_of(erasure_of_alice())
+    alice = listed_of(erasure_of())
     listed = TombstoneFile(tmp_path / "tombstones.jsonl")
     listed.append(replace(alice, id="aud_1", cascade="redact_events", scope=BOB, events=canaries))
     listed.append(alice)
@@ -161,3 +165,8 @@ def test_a_restore_killed_while_it_erases_again_leaves_nothing_or_all(
         files = [path for path in (tmp_path / name).rglob("*") if path.is_file()]
         assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
         assert not (tmp_path / name / "restoring").exists()
+        store = SqliteStore(tmp_path / name, durable=False)
+        begun = store.erasures.get(TENANT, BEGUN)
+        assert begun is not None
+        assert (begun.status, begun.outcome.deleted_events) == ("completed", 6)
+        store.close()
