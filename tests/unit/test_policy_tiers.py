@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from given import NOON, TENANT
+from given import NOON, TENANT, append
 from lamina.access.documents import CATALOGUE, PolicyDocument, TenantDocument
 from lamina.access.policy import PolicyPermits
 from lamina.access.presets import load_preset
@@ -251,3 +251,48 @@ def test_a_document_that_means_nothing_is_refused(document: dict[str, Any], code
     with pytest.raises(Invalid) as caught:
         PolicyDocument.model_validate(document)
     assert caught.value.code == code
+
+
+def test_what_was_allowed_is_looked_up_until_something_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    write_first(world, "org:acme/user:bob", "user:bob")
+    assert world.tier("scope.write", "org:acme/user:bob") is None  # elevated: it is another person's memory
+    asked = reads_of_scopes(monkeypatch, world)
+    assert world.tier("scope.write", "org:acme/user:bob") is None
+    assert not asked
+    world.put("tenant", deny=["scope.write.elevated"])
+    assert world.tier("scope.write", "org:acme/user:bob") == "tenant"
+    assert asked
+
+
+def test_the_right_to_make_a_scope_is_used_up_by_whoever_makes_it() -> None:
+    world = World()
+    world.put("tenant", deny=["scope.write.elevated"])
+    assert world.tier("scope.write", "project:kite") is None
+    write_first(world, "project:kite", "user:bob")
+    assert world.tier("scope.write", "project:kite") == "tenant"
+
+
+def test_what_was_denied_is_looked_into_anew() -> None:
+    world = World()
+    world.put("tenant", deny=["scope.write.elevated"])
+    write_first(world, "project:kite/team:sail", "user:bob")
+    assert world.tier("scope.write", "project:kite/team:sail") == "tenant"
+    write_first(world, "project:kite", "user:alice")
+    assert world.tier("scope.write", "project:kite/team:sail") is None
+
+
+def write_first(world: World, scope: str, actor: str) -> None:
+    append(world.store, "hello", scope=Scope(scope), caller=actor)
+
+
+def reads_of_scopes(monkeypatch: pytest.MonkeyPatch, world: World) -> list[Any]:
+    reads: list[Any] = []
+    states = world.store.registry.states
+
+    def noted(tenant_id: str, paths: Any) -> Any:
+        reads.append(paths)
+        return states(tenant_id, paths)
+
+    monkeypatch.setattr(world.store.registry, "states", noted)
+    return reads

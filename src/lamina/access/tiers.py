@@ -48,6 +48,8 @@ _READS_ACROSS: Final = frozenset(
     {Capability.SCOPE_READ_LOCAL, Capability.SCOPE_READ_HOLISTIC, Capability.SCOPE_READ_DESCEND}
 )
 
+_FOR_OTHERS: Final = frozenset({Capability.SCOPE_WRITE_ON_BEHALF_OF, Capability.SCOPE_WRITE_ABOUT_OTHER})
+
 
 def _any_token(principal: Principal, grant: Grant) -> bool:  # noqa: ARG001 - the shape of TokenAllows
     return True
@@ -132,11 +134,33 @@ class Snapshot:
         self._audits: dict[str, AuditRules] = {}
         self._scopes: dict[tuple[str, Scope], frozenset[Capability]] = {}
         self._places: dict[tuple[str, Scope], Place] = {}
+        self._allowed: dict[tuple[Principal, Grant], Decision] = {}
 
     # ---- the decision
 
     def decide(self, principal: Principal, grant: Grant) -> Decision:
-        """Mirrors ``Decider.decide``."""
+        """Mirrors ``Decider.decide``. What was allowed under this version is looked up the next time, where nothing else can end it."""
+        if principal.token is not None and principal.token.relay is not None:
+            return self._decided(principal, grant)
+        key = (principal, grant)
+        known = self._allowed.get(key)
+        if known is None:
+            known = self._decided(principal, grant)
+            if known.allowed and self._stays_allowed(principal, grant):
+                _kept(self._allowed, key, known)
+        return known
+
+    def _stays_allowed(self, principal: Principal, grant: Grant) -> bool:
+        """Whether no write changes it: a scope that is there stays there under one version, while the right to make one by writing is
+        used up by whoever does. Claims of ground are looked into anew."""
+        if grant.scope is None or grant.capability in _READS_ACROSS or grant.capability in _FOR_OTHERS:
+            return True
+        if grant.capability != Capability.SCOPE_WRITE:
+            return False
+        place = self._places.get((principal.tenant_id, grant.scope))
+        return place is not None and place.exists
+
+    def _decided(self, principal: Principal, grant: Grant) -> Decision:
         if grant.capability not in CATALOGUE:
             return self._denied(grant, "deployment", "the capability is not in the catalogue")
         refusal = self._narrowed(principal, grant)
