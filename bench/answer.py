@@ -1,18 +1,21 @@
 """Answers without a language model, on half of the development questions of LoCoMo and LongMemEval.
 
-    python bench/answer.py
+    python bench/answer.py [--recalls FILE]
 
 Promise: of the questions that memory does not answer at least half are refused, of the others one in ten at most, and the answers
 of single-fact questions (LoCoMo's category 4, LongMemEval's single sessions) hold at least 60 % of the gold answer's words. Every second
 question is asked, from the first on (``--half 1``: from the second on); words of the question itself count for nothing.
+
+With ``--recalls`` the recalls of both halves are read out of a file (``recalled.py``; it is written where there is none yet), and judged and put
+into answers by the code as it stands: from which strength on there is an answer is then looked for on each half and printed for the other.
 """
 
 from __future__ import annotations
 
-import argparse
+import math
 import time
-from collections import defaultdict
-from pathlib import Path
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,23 +23,28 @@ import numpy as np
 from blocks import Block, held
 from datasets import Question, Scope, locomo, longmemeval, unanswerable
 from harness import Server, machine, milliseconds, publish, serving, temporary_folder
+from lamina import limits
+from lamina.answer.answering import ANSWERED_FROM, NOT_KNOWN
+from lamina.answer.citing import text_of_sentences
+from lamina.answer.extractive import extracted
+from lamina.models.counter import WordPieceCounter
+from lamina.recall.answerable import answer_strength
 from quality import scope_path, written
+from recalled import UNANSWERABLE, Recalled, kept_recalls, options_of
 
 _SINGLE = ("category 4", "single-session-user", "single-session-assistant", "single-session-preference")
+_SETS = ("LoCoMo", "LongMemEval")
 _GOALS = {"refused of unanswerable": 0.5, "refused of answerable": 0.1, "answer words": 0.6}
 
 
 def main() -> None:
     """Write, wait, ask, print, publish."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument(
-        "--written", type=Path, help="a folder that holds what an earlier run wrote, and is kept"
-    )
+    parser = options_of(__doc__)
     parser.add_argument("--half", type=int, choices=(0, 1), default=0, help="which half of the questions")
     options = parser.parse_args()
+    if options.recalls is not None:
+        _of_recalls(kept_recalls(options.recalls, options.data, options.written))
+        return
     sets = {
         name: (read(options.data / name.lower()), unanswerable(options.data / name.lower()))
         for name, read in (("LoCoMo", locomo), ("LongMemEval", longmemeval))
@@ -86,6 +94,52 @@ def _ask(
             row["chars"] = len(told["answer"])
             rows.append(row)
     return rows
+
+
+def _of_recalls(recalls: Sequence[Recalled]) -> None:
+    """What is refused and what is answered of each half, at the strength that is asked for and at one that the other half chose."""
+    counter = WordPieceCounter()
+    halves: dict[int, list[dict[str, Any]]] = {0: [], 1: []}
+    asked: Counter[tuple[str, bool]] = Counter()
+    for one in recalls:
+        kind = (one.name, one.kind != UNANSWERABLE)
+        if one.name not in _SETS:
+            continue
+        halves[asked[kind] % 2].append(_row(one, counter))
+        asked[kind] += 1
+    for half, rows in halves.items():
+        chosen = _refusing_from(halves[1 - half])
+        for named, threshold in (("as it stands", ANSWERED_FROM), ("chosen on the other half", chosen)):
+            print(f"half {half}, answered from {threshold:.2f}, {named}:")
+            for name in (*_SETS, "both"):
+                own = [_judged(row, threshold) for row in rows if name in (row["set"], "both")]
+                print(f"  {name}: {_figures(own)}")
+
+
+def _row(one: Recalled, counter: WordPieceCounter) -> dict[str, Any]:
+    sentences = extracted(one.asked.text, one.grounds, limits.ANSWER_TOKENS_DEFAULT, counter)
+    text = text_of_sentences(sentences, one.grounds, "inline_with_markers", "\n")
+    return {
+        "set": one.name,
+        "answerable": one.kind != UNANSWERABLE,
+        "kind": one.kind,
+        "strength": answer_strength(one.pool, one.plan, one.ranked, one.facts),
+        "words_of": held(Block((), text), one.asked).words,
+        "words_of_none": held(Block((), NOT_KNOWN), one.asked).words,
+        "chars": len(text),
+        "s": 0.0,
+    }
+
+
+def _judged(row: dict[str, Any], threshold: float) -> dict[str, Any]:
+    refused = row["strength"] < threshold
+    return {**row, "refused": refused, "words": row["words_of_none"] if refused else row["words_of"]}
+
+
+def _refusing_from(rows: Sequence[dict[str, Any]]) -> float:
+    """The highest strength below which no more of the answerable questions of both sets are refused than may be."""
+    strengths = sorted(row["strength"] for row in rows if row["answerable"])
+    return math.floor(100 * strengths[int(_GOALS["refused of answerable"] * len(strengths))]) / 100
 
 
 def _body(path: str, question: Question) -> dict[str, Any]:

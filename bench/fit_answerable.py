@@ -1,6 +1,6 @@
 """Fit whether memory holds an answer (``recall/answerable.py``) and print how well it tells, each half by weights of the other.
 
-    python bench/fit_answerable.py --data DATA --written FOLDER [--cache FILE]
+    python bench/fit_answerable.py --data DATA --written FOLDER [--recalls FILE]
 
 FOLDER holds what ``bench/quality.py --written`` wrote. Fitted on both development sets and, with half their say, on the half ``mended`` of the
 story; questions with an answer and without weigh the same inside a set. Promise: an AUC of 0.80 on both sets.
@@ -8,17 +8,14 @@ story; questions with an answer and without weigh the same inside a set. Promise
 
 from __future__ import annotations
 
-import argparse
-import pickle
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from fitting import Floats, auc, fit_logistic, odds_of, part_of
 from lamina.recall.answerable import ANSWER_FIGURES, answer_figures
-from recalled import UNANSWERABLE, Recalled, recalled, recalled_story
+from recalled import UNANSWERABLE, Recalled, kept_recalls, options_of
 
 PRIOR = 3.0
 _SAY = {"LoCoMo": 1.0, "LongMemEval": 1.0, "story": 0.5}
@@ -36,19 +33,8 @@ class Asked(NamedTuple):
 
 def main() -> None:
     """Read, fit, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--written", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, help="a file that keeps the figures between runs")
-    options = parser.parse_args()
-    if options.cache is not None and options.cache.exists():
-        asked: list[Asked] = pickle.loads(options.cache.read_bytes())
-    else:
-        asked = [*_of(recalled(options.data, options.written)), *_of(recalled_story("mended"))]
-        if options.cache is not None:
-            options.cache.write_bytes(pickle.dumps(asked))
+    options = options_of(__doc__).parse_args()
+    asked = list(_of(kept_recalls(options.recalls, options.data, options.written)))
     print("each half by weights of the other:")
     odds = np.zeros(len(asked))
     for half in (0, 1):

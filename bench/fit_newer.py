@@ -1,6 +1,6 @@
 """Fit which later turns answer anew (``recall/newer.py``) and print, cross-validated, what they mark.
 
-    python bench/fit_newer.py --data DATA --written FOLDER [--cache FILE]
+    python bench/fit_newer.py --data DATA --written FOLDER [--recalls FILE]
 
 FOLDER holds what ``bench/quality.py --written`` wrote. Pairs of a turn and a later one: the older and the newest answers of LongMemEval's
 questions of updates and of the half ``mended`` of the story; and, of what held, evidence of all other questions with every later turn.
@@ -9,19 +9,16 @@ Of a turn that held the two likeliest pairs are fitted, again and again, since t
 
 from __future__ import annotations
 
-import argparse
-import pickle
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from fitting import Floats, auc, fit_logistic, odds_of, part_of
 from lamina.language.questions import asks_past
 from lamina.recall.newer import ALIKE, ALIKE_FROM, NEWER_MAX, OLDER_MAX, PAIR_FIGURES, pair_figures
-from recalled import UNANSWERABLE, UPDATE, Recalled, recalled, recalled_story
+from recalled import UNANSWERABLE, UPDATE, Recalled, kept_recalls, options_of
 
 FOLDS, ROUNDS, PRIOR = 5, 6, 2.0
 SHOWN_MAX = 20
@@ -45,14 +42,8 @@ class Older:
 
 def main() -> None:
     """Read, fit, print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--written", type=Path, required=True)
-    parser.add_argument("--cache", type=Path, help="a file that keeps the figures between runs")
-    options = parser.parse_args()
-    olders = _olders(options.data, options.written, options.cache)
+    options = options_of(__doc__).parse_args()
+    olders = list(_of(kept_recalls(options.recalls, options.data, options.written)))
     tried = [(each, odds) for fold in range(FOLDS) for each, odds in _held_out(olders, fold)]
     print(f"cross-validated, turns among the best {SHOWN_MAX}:")
     _report(tried)
@@ -62,16 +53,6 @@ def main() -> None:
     print(f"constant {model[0]:.3f}")
     for name, weight in zip(PAIR_FIGURES, model[1:].round(3).tolist(), strict=True):
         print(f"  {name:20} {weight}")
-
-
-def _olders(data: Path, written: Path, cache: Path | None) -> list[Older]:
-    if cache is not None and cache.exists():
-        kept: list[Older] = pickle.loads(cache.read_bytes())
-        return kept
-    found = [*_of(recalled(data, written)), *_of(recalled_story("mended"))]
-    if cache is not None:
-        cache.write_bytes(pickle.dumps(found))
-    return found
 
 
 def _of(recalls: Iterable[Recalled]) -> Iterable[Older]:

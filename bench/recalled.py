@@ -1,31 +1,42 @@
 """What recalls go by, for whoever fits how they judge: pool, ranking and facts of each question of the development sets and of the story.
 
-A recall is asked over HTTP inside this process, as a caller asks it, and what it hands to ``answer_strength`` is kept.
+An answer without a model is asked for over HTTP inside this process, as a caller asks for it; what its recall hands to ``answer_strength`` is
+kept, and the lines that the answer is made from. A file may keep it all, cut to the best turns of each pool, so that fits and
+answers are worked out again in seconds.
 """
 
 from __future__ import annotations
 
+import argparse
+import pickle
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 from starlette.testclient import TestClient
 
 import story
 from datasets import Question, Scope, locomo, longmemeval, unanswerable
 from harness import temporary_folder
 from lamina.app import build_server
+from lamina.models.ports import TokenRows
 from lamina.recall import recalling
 from lamina.recall.answerable import answer_strength
+from lamina.recall.grounds import Grounds
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool
-from lamina.recall.score import ScoredEvent, ScoredRecord
+from lamina.recall.score import EVIDENCE_TOP, ScoredEvent, ScoredRecord
+from lamina.recall.signals import Turns
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore
 
-TOKENS = 1000
+RANKED_MAX = 64
+"""So many of the best turns are kept of a pool: more than any judgement looks at."""
 UPDATE = "knowledge-update"
 UNANSWERABLE = "unanswerable"
 
@@ -33,9 +44,10 @@ UNANSWERABLE = "unanswerable"
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """A question and what its recall went by. ``group`` keeps folds apart. ``evidence`` and ``stale`` are event ids: turns that tell the
-    answer, and turns that told an older one."""
+    answer, and turns that told an older one. ``grounds`` has the lines that an answer is made from."""
 
     name: str
+    asked: Question
     kind: str
     group: str
     evidence: frozenset[str]
@@ -44,6 +56,7 @@ class Recalled:
     plan: Plan
     ranked: Sequence[ScoredEvent]
     facts: Sequence[ScoredRecord]
+    grounds: Grounds
 
     def places(self, ids: frozenset[str]) -> list[int]:
         """Where among the ranked events are."""
@@ -73,13 +86,22 @@ def recalled_story(half: str) -> Iterator[Recalled]:
             if question["half"] != half:
                 continue
             id_of = {key: event_id for event_id, key in at.key_of.items()}
+            asked = Question(
+                question["question"],
+                datetime.fromisoformat(question["asked_at"]),
+                question["kind"],
+                question["id"],
+                frozenset(),
+                question["answer"],
+            )
             yield Recalled(
                 "story",
+                asked,
                 question["kind"],
                 question["id"],
                 frozenset(id_of[key] for key in question["evidence"]),
                 frozenset(id_of[key] for key in question["stale"] if key in id_of),
-                *_ask(at.web, story.SCOPE, question["question"], question["asked_at"]),
+                *_ask(at.web, story.SCOPE, asked),
             )
 
 
@@ -99,35 +121,103 @@ def _of_scope(
         )
         yield Recalled(
             name,
+            question,
             question.kind,
             scope.name if name == "LoCoMo" else question.group,
             frozenset(said_at.keys() - stale),
             frozenset(stale),
-            *_ask(web, path, question.text, question.asked_at.isoformat().replace("+00:00", "Z")),
+            *_ask(web, path, question),
         )
 
 
 def _ask(
-    web: TestClient, scope: str, question: str, asked_at: str
-) -> tuple[EventPool, Plan, Sequence[ScoredEvent], Sequence[ScoredRecord]]:
+    web: TestClient, scope: str, question: Question
+) -> tuple[EventPool, Plan, Sequence[ScoredEvent], Sequence[ScoredRecord], Grounds]:
     kept: list[Any] = []
 
     def keeping(*given: Any) -> float:
         kept[:] = given
         return answer_strength(*given)
 
+    def keeping_grounds(*given: Any) -> tuple[Grounds, tuple[str, ...]]:
+        made = asked(*given)
+        kept.append(made[0])
+        return made
+
+    asked = recalling.Recalling.grounds
     body: Mapping[str, Any] = {
         "scope": scope,
-        "query": question,
-        "temporal": {"reference_date": asked_at},
-        "budgets": {"max_tokens": TOKENS},
+        "question": question.text,
+        "temporal": {"reference_date": question.asked_at.isoformat().replace("+00:00", "Z")},
+        "answer_model": "extractive",
     }
-    with patch.object(recalling, "answer_strength", keeping):
-        response = web.post("/v1/recall", json=body)
+    with (
+        patch.object(recalling, "answer_strength", keeping),
+        patch.object(recalling.Recalling, "grounds", keeping_grounds),
+    ):
+        response = web.post("/v1/answer", json=body)
     if response.status_code >= 300:
-        raise SystemExit(f"recall answered {response.status_code}: {response.text[:500]}")
-    pool, plan, ranked, facts = kept
-    return pool, plan, ranked, facts
+        raise SystemExit(f"the answer is {response.status_code}: {response.text[:500]}")
+    pool, plan, ranked, facts, grounds = kept
+    return *_cut(pool, plan, ranked, facts), _bare(grounds)
+
+
+def _cut(
+    pool: EventPool, plan: Plan, ranked: Sequence[ScoredEvent], facts: Sequence[ScoredRecord]
+) -> tuple[EventPool, Plan, Sequence[ScoredEvent], Sequence[ScoredRecord]]:
+    """The best turns alone, in a pool of their own that can be written to a file, and the facts that count."""
+    best = ranked[:RANKED_MAX]
+    at = np.array([one.at for one in best], np.intp)
+    place = {int(old): new for new, old in enumerate(at)}
+    turns = pool.turns
+
+    def moved(neighbours: Any) -> Any:
+        return np.array([place.get(int(each), len(at)) for each in neighbours[at]], np.intp)
+
+    few = EventPool(
+        [pool.record_ids[each] for each in at],
+        Turns(
+            counts=turns.counts[at],
+            lengths=turns.lengths[at],
+            tokens=TokenRows.joined([]),
+            cosines=turns.cosines[at],
+            sessions=turns.sessions[at],
+            previous=moved(turns.previous),
+            following=moved(turns.following),
+            named=turns.named[at],
+            by_assistant=turns.by_assistant[at],
+            observed_at=turns.observed_at[at],
+            question_shares=turns.question_shares[at],
+            self_shares=turns.self_shares[at],
+        ),
+        pool.pooled[at].astype(np.float16).astype(np.float32),
+        pool.statistics,
+        pool.persons,
+        pool.encoded,
+        {},
+        pool.arms,
+        _nobody,
+        (),
+        _nowhere,
+        pool.partial,
+    )
+    plan = replace(plan, called=None)  # who reads a name when it is shown
+    return few, plan, [replace(one, at=new) for new, one in enumerate(best)], facts[:EVIDENCE_TOP]
+
+
+def _nobody(_: str) -> tuple[str, ...]:
+    return ()
+
+
+def _nowhere(_: str) -> None:
+    return None
+
+
+def _bare(grounds: Grounds) -> Grounds:
+    """Without what a pack says of its making."""
+    provenance = grounds.pack.provenance.model_copy(update={"trail": [], "citations": {}})
+    bare = {"layers": None, "context_block": "", "knowledge_subgraph": None, "provenance": provenance}
+    return grounds.model_copy(update={"pack": grounds.pack.model_copy(update=bare)})
 
 
 def _ids(web: TestClient, scope: str) -> list[str]:
@@ -140,3 +230,29 @@ def _ids(web: TestClient, scope: str) -> list[str]:
         if not page.get("next_cursor"):
             return found[::-1]
         cursor = f"&cursor={page['next_cursor']}"
+
+
+def kept_recalls(file: Path | None, data: Path, written: Path | None) -> Sequence[Recalled]:
+    """The recalls of both sets and of the half ``mended`` of the story: out of a file, or asked now and put into it."""
+    if file is not None and file.exists():
+        known: Sequence[Recalled] = pickle.loads(file.read_bytes())
+        return known
+    if written is None:
+        raise SystemExit("--written is the folder to ask; --recalls a file that an earlier run wrote")
+    began = time.monotonic()
+    found = [*recalled(data, written), *recalled_story("mended")]
+    print(f"{len(found)} recalls in {time.monotonic() - began:.0f} s", flush=True)
+    if file is not None:
+        file.write_bytes(pickle.dumps(found, protocol=5))
+    return found
+
+
+def options_of(description: str | None) -> argparse.ArgumentParser:
+    """The options of whoever reads recalls."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--written", type=Path, help="a folder that bench/quality.py --written filled")
+    parser.add_argument("--recalls", type=Path, help="a file that keeps the recalls between runs")
+    return parser

@@ -105,13 +105,22 @@ def marks_of(
     """Which turn marks which, with four turns beside them."""
     plan = planned(question)
     turns = pool(plan, [*texts, *BESIDE], [*days, *(10.0 * at for at in range(1, 5))], **more)
-    found = newer_answers(turns, ranked([*nearness, 0.3, 0.25, 0.2, 0.2]), plan)
+    found = newer_answers(turns, ranked([*nearness, 0.3, 0.25, 0.2, 0.2]), plan).marks
     assert all(mark.observed_at == turns.turns.observed_at[int(mark.event_id[4:])] for mark in found.values())
     return {i: mark.event_id for i, mark in found.items()}
 
 
 def test_the_older_of_two_answers_may_have_changed_by_the_later() -> None:
     assert marks_of([OLD, NEW], [0, 90], [0.6, 0.6]) == {"evt_0": "evt_1"}
+
+
+def test_of_two_likely_later_turns_both_are_worth_what_the_older_is() -> None:
+    plan = planned()
+    texts = [OLD, NEW, "Ana's bicycle is in the yard of the school now"]
+    turns = pool(plan, [*texts, *BESIDE], [0, 90, 120, *(10.0 * at for at in range(1, 5))])
+    found = newer_answers(turns, ranked([0.6, 0.6, 0.6, 0.3, 0.25, 0.2, 0.2]), plan)
+    assert {found.marks["evt_0"].event_id, found.next_likeliest["evt_0"]} == {"evt_1", "evt_2"}
+    assert found.worth_of_later({"evt_0": 0.8}) == {"evt_1": 0.8, "evt_2": 0.8}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """Whether memory seems to hold an answer: how strongly the best turns and facts speak to a question.
 
-Seven figures, put together as a logistic model does:
+Nine figures, put together as a logistic model does:
 
-- of the question's rarest words the share that the best turn or fact holds;
+- of the question's rarest words the share that the best turn or fact holds, and how rare the rarest is that it lacks, beside a word that
+  was never said;
+- how much of the best turn asks: a question tells nothing;
 - whether one of its words was never said at all, and how many words it has: of more, fewer are held by chance;
 - in a talk of two, when the question names one of them: that it does, by how much the best of that person's turns ranks above the best of
   the other's, not counting that they were named, and their share of the best three: a question that takes one for the other finds its
@@ -42,6 +44,8 @@ ANSWER_FIGURES: Final = (
     "share_of_best",
     "words",
     "never_said",
+    "rarest_lacking",
+    "asks",
 )
 """What ``answer_figures`` says of a question, in its order."""
 
@@ -50,8 +54,8 @@ _COMPARED: Final = 40
 _BEST_OF_BOTH: Final = 3
 _NAMED: Final = SIGNALS.index("named_speaker")
 
-_WEIGHTS: Final = np.array([1.969, 1.04, 1.555, -0.759, 3.111, 0.077, -0.64])
-_CONSTANT: Final = -0.927
+_WEIGHTS: Final = np.array([0.851, 0.944, 2.247, -0.67, 2.408, 0.116, -0.323, -1.784, -2.461])
+_CONSTANT: Final = 0.452
 """Fitted where both kinds of question are as many, and then raised by 1.35: a withheld answer is worse than an empty one."""
 
 
@@ -77,6 +81,8 @@ def answer_figures(
     if not (told or stated):
         return None
     weights = {term: idf(term, pool.statistics) for term in plan.terms}
+    first = best[0].at if best else None
+    unheard = idf("", pool.statistics)  # of a word that nobody ever said
     rarest = dict(sorted(weights.items(), key=lambda entry: -entry[1])[:_RAREST])
     nearness = max((one.ranked.nearness for one in best[:EVIDENCE_TOP]), default=0.0)
     person = _Person.of(pool, best[:_COMPARED])
@@ -89,6 +95,8 @@ def answer_figures(
             0.0 if person is None else person.share - 0.5,
             len(plan.terms),
             float(any(not pool.statistics.turns_with_term.get(term) for term in plan.terms)),
+            min(_lacking(weights, each) for each in (*told, *stated)) / unheard,
+            0.0 if first is None else float(pool.turns.question_shares[first]),
         ]
     )
 
@@ -102,6 +110,11 @@ def _share(weights: dict[str, float], said: Collection[str]) -> float:
     """The share of weighed words among those said; all of none, so that a question without any is left to the other figures."""
     whole = sum(weights.values())
     return sum(weight for term, weight in weights.items() if term in said) / whole if whole else 1.0
+
+
+def _lacking(weights: dict[str, float], said: Collection[str]) -> float:
+    """The weight of the weightiest word that is not among those said."""
+    return max((weight for term, weight in weights.items() if term not in said), default=0.0)
 
 
 class _Person(NamedTuple):

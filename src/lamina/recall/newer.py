@@ -3,7 +3,8 @@
 No sentence is understood. Of two turns the older may have changed where the later is likely another answer to the same
 question: both speak to it, the later is nearer to the older than the other turns found are, and time lies between them. It is a mark for
 readers of a block and nothing besides; what facts say of a turn counts before it (``superseded.py``). A turn that marks one is shown
-with it, however far behind the question's own words left it (``compose.py``): it is what asking again with the older turn would find.
+with it, however far behind the question's own words left it (``compose.py``): it is what asking again with the older turn would find. So is
+the next likeliest, since the likeliest may be another turn of the same talk.
 
 ``bench/fit_newer.py`` fits the weights over pairs of turns and prints what they mark, cross-validated.
 """
@@ -11,7 +12,7 @@ with it, however far behind the question's own words left it (``compose.py``): i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,16 @@ from lamina.recall.retrieve import EventPool
 from lamina.recall.score import ScoredEvent
 from lamina.recall.signals import idf
 
-__all__ = ["ALIKE", "ALIKE_FROM", "NEWER_MAX", "OLDER_MAX", "PAIR_FIGURES", "newer_answers", "pair_figures"]
+__all__ = [
+    "ALIKE",
+    "ALIKE_FROM",
+    "NEWER_MAX",
+    "OLDER_MAX",
+    "PAIR_FIGURES",
+    "AnsweredAnew",
+    "newer_answers",
+    "pair_figures",
+]
 
 OLDER_MAX: Final = 12
 """So many of the best turns may be marked: a mark costs room, and these are what a reader takes for the answer."""
@@ -46,8 +56,8 @@ PAIR_FIGURES: Final = (
 )
 """What ``pair_figures`` says of two turns, in its order."""
 ALIKE: Final = PAIR_FIGURES.index("alike")
-_CONSTANT: Final = -4.638
-_WEIGHTS: Final = np.array([9.172, 1.986, 0.636, 1.081, -11.609, 1.703, 0.405])
+_CONSTANT: Final = -4.492
+_WEIGHTS: Final = np.array([9.212, 2.801, 0.645, 1.155, -12.524, 1.736, 0.404])
 _DAY_US: Final = 86_400 * SECOND_US
 _SPREAD_MIN: Final = 0.02
 _ANY_COUNT: Final = 4
@@ -56,26 +66,48 @@ _ANY_SPREAD: Final = 0.11
 """Cosines of turns that were found for one question: means of LoCoMo .43 and .11, of LongMemEval .21 and .12, of the story .29 and .10."""
 
 
-def newer_answers(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) -> dict[str, MayHaveChanged]:
-    """By event id, the later turn by which each of the best turns may have changed. None where the question is of the past."""
+class AnsweredAnew(NamedTuple):
+    """By event id, the later turn by which each of the best turns may have changed, and the next likeliest where there is one."""
+
+    marks: Mapping[str, MayHaveChanged] = {}
+    next_likeliest: Mapping[str, str] = {}
+
+    def worth_of_later(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """The later turns, each with the best score of an older one that it is shown beside; of these only some have ``scores``."""
+        worth: dict[str, float] = {}
+        pairs = [(old, mark.event_id) for old, mark in self.marks.items()]
+        for old, new in (*pairs, *self.next_likeliest.items()):
+            if old in scores:
+                worth[new] = max(worth.get(new, 0.0), scores[old])
+        return worth
+
+
+def newer_answers(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) -> AnsweredAnew:
+    """The later turns by which the best turns may have changed. None where the question is of the past."""
     if plan.observed is not None or _is_over(plan) or asks_past(plan.question):
-        return {}
+        return AnsweredAnew()
     turns = ranked[:NEWER_MAX]
     if len(turns) < 2:
-        return {}
+        return AnsweredAnew()
     at = np.array([one.at for one in turns])
     said_at = pool.turns.observed_at[at]
     figures = pair_figures(pool, plan, turns)
     later = (said_at[None, :] > said_at[:, None]) & ~pool.turns.by_assistant[at][None, :]
     odds = np.where(later & (figures[:, :, ALIKE] >= ALIKE_FROM), _CONSTANT + figures @ _WEIGHTS, -np.inf)
-    best = odds.argmax(axis=1)
+    order = np.argsort(-odds[:OLDER_MAX], axis=1, kind="stable")
+    likely = np.take_along_axis(odds[:OLDER_MAX], order, axis=1) >= LIKELY_FROM
     marks = {
         turns[old].at: MayHaveChanged(turns[new].record_id, int(said_at[new]))
-        for old, new in enumerate(best[:OLDER_MAX].tolist())
-        if odds[old, new] >= LIKELY_FROM
+        for old, new in enumerate(order[:, 0].tolist())
+        if likely[old, 0]
     }
     marks |= _of_replies(pool, ranked, marks)
-    return {pool.record_ids[place]: mark for place, mark in marks.items()}
+    following = {
+        turns[old].record_id: turns[new].record_id
+        for old, new in enumerate(order[:, 1].tolist())
+        if likely[old, 1]
+    }
+    return AnsweredAnew({pool.record_ids[place]: mark for place, mark in marks.items()}, following)
 
 
 def _is_over(plan: Plan) -> bool:

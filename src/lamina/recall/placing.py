@@ -4,6 +4,7 @@ its place. Functions of values."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from lamina.models.ports import Float32Array
 from lamina.recall.changed import Changes
 from lamina.recall.compose import disputed
 from lamina.recall.evidence import DerivedLayers, Displayed
+from lamina.recall.newer import AnsweredAnew
 from lamina.recall.pack import diversify
 from lamina.recall.plan import Plan
 from lamina.recall.render import QUARANTINE_MARK
@@ -86,10 +88,10 @@ def ranked_max(plan: Plan) -> int:
 
 
 def candidates(
-    pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan, answered_anew: Mapping[str, MayHaveChanged]
+    pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan, answered_anew: AnsweredAnew
 ) -> Candidates:
     """The best events, without those that a better one repeats almost word for word, and the next best; with those by which one of
-    them may have changed, also where these are faint."""
+    them may have changed, also where these are faint: they are as good as what they may have changed."""
     limit = plan.limits.get(Layer.EVENTS, 0)
     best: list[ScoredEvent] = []
     near = ranked[: limit * _DIVERSIFIED]
@@ -100,8 +102,11 @@ def candidates(
     rest = [one for one in ranked if one.record_id not in taken and one.score >= plan.faintest]
     more = rest[: _room_for(rest, pool, plan, best)]
     shown = taken | {one.record_id for one in more}
-    anew = {mark.event_id for i, mark in answered_anew.items() if i in shown} - shown
-    return Candidates(best, [*more, *(one for one in ranked if one.record_id in anew)])
+    later = answered_anew.worth_of_later({one.record_id: one.score for one in (*best, *more)})
+    more = [*more, *(one for one in ranked if one.record_id in later.keys() - shown)]
+    return Candidates(
+        best, [replace(one, score=max(one.score, later.get(one.record_id, 0.0))) for one in more]
+    )
 
 
 def _room_for(rest: Sequence[ScoredEvent], pool: EventPool, plan: Plan, best: Sequence[ScoredEvent]) -> int:

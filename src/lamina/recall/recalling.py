@@ -34,7 +34,7 @@ from lamina.recall.layers.words import phrases_of, seen_from
 from lamina.recall.lines import items_of
 from lamina.recall.naming import Called, Names, Naming, called
 from lamina.recall.narration import Narrator
-from lamina.recall.newer import newer_answers
+from lamina.recall.newer import AnsweredAnew, newer_answers
 from lamina.recall.pack import MMR_LAMBDA, Item, pack
 from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
@@ -234,9 +234,9 @@ class Recalling:
         ranked = score_events(pool, plan, ranked_max(plan))
         trail.note("score", model="late-interaction", weights=DEFAULT, persons=sorted(pool.persons))
         trail.note("rerank", model=None)
-        newer = newer_answers(pool, ranked, plan) if plan.block is not None else {}
+        newer = newer_answers(pool, ranked, plan) if plan.block is not None else AnsweredAnew()
         turns = candidates(pool, ranked, plan, newer)
-        trail.note("newer", marked=len(newer))
+        trail.note("newer", marked=len(newer.marks))
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         behind = gathering.behind(ranked, turns.ids)
         derived = rank_derived(plan, behind, pool.words)
@@ -250,7 +250,9 @@ class Recalling:
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
         displayed = gathering.displayed(turns.ids, supersession, derived)
         trail.note("read_displayed", events=len(displayed.events))
-        answers = place(plan, turns, supersession, displayed, newer, pool.quarantined, explained=explained)
+        answers = place(
+            plan, turns, supersession, displayed, newer.marks, pool.quarantined, explained=explained
+        )
         kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)
         trail.note("quarantine", included=plan.include_quarantined, left_out=len(kept_out))
         figures = pool, plan, ranked, derived.by_layer.get(Layer.FACTS, ())
