@@ -442,6 +442,14 @@ READING_SUMMARY_TURNS_MAX: Final = (
 )
 READING_VOCABULARY_MAX: Final = 60  # predicates that are shown
 LOOP_TOKENS_MAX: Final = 600
+# What a language model words from lines: bridges, summaries of concepts, why a belief is held.
+CITED_LINES_MAX: Final = 24  # that it is shown of a concept, a belief or a sitting
+CITED_LINE_CHARS_MAX: Final = 400  # of each of them
+CITED_SENTENCES_MAX: Final = 8  # that stand of an answer
+CITED_SENTENCE_CHARS_MAX: Final = 400
+CITED_ANSWER_CHARS_MAX: Final = 16_384
+CITED_TOKENS_MAX: Final = 600  # of an answer
+WORDED_PER_EVENT_MAX: Final = 4  # concepts, and beliefs, that are asked about once an event changed them
 PARTICIPANT_ID_BYTES_MAX: Final = (
     93  # whatever its characters, it fits the id of a scope's segment once encoded
 )

@@ -184,8 +184,12 @@ class Settings:
     llm_loops: bool = _setting(
         True, "whether the model reads each turn behind the rules: facts, open loops, identity"
     )
+    llm_understanding: bool = _setting(
+        True, "whether the model words what is understood, and why beliefs are held, behind the rules"
+    )
     llm_tokens_per_day: int = _setting(
-        0, "how many tokens reading turns may cost a tenant on a UTC day; 0 is no bound"
+        0,
+        "how many tokens all that the model is asked but summaries may cost a tenant on a UTC day; 0 is no bound",
     )
     llm_api_key: str = _setting("", "the key to show there", secret=True)
     answer_url: str = _setting(

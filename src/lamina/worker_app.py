@@ -102,6 +102,7 @@ def build_worker(
         embedder,
         embed_eagerly=settings.embed == "eager",
         asks=READS if not replays and settings.llm_loops and settings.llm_url else None,
+        words=not replays and settings.llm_understanding and settings.llm_url != "",
     )
     return Worker(
         store,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,20 @@ def worded(told: Told) -> str:
     return fold_turn(told["summary"], Said(told["speaker"], told["turn"]))
 
 
+def bridged(told: Told) -> str:
+    """A bridge of the user's own lines, and what nobody said; summaries as rules have them."""
+    if "lines" not in told:
+        return worded(told)
+    own = [each for each in told["lines"] if each["text"].startswith("User: ") and "ok," not in each["text"]]
+    told_of = [{"text": each["text"][6:], "lines": [each["line"]]} for each in own]
+    made_up = [{"text": "Ophelia sailed to Valparaiso.", "lines": [1]}, {"text": "They talked.", "lines": []}]
+    return json.dumps({"sentences": [*told_of, *made_up]})
+
+
 def in_other_words(told: Told) -> str:
-    """As rules would not; of the ninth turn something that nobody said, so that the rules' words stand."""
+    """As rules would not; of the ninth turn, and of the bridge, something that nobody said, so that the rules' words stand."""
+    if "lines" in told:
+        return json.dumps({"sentences": [{"text": "Ophelia sailed to Valparaiso.", "lines": [1]}]})
     if told["turn"].endswith("9"):
         return "Ophelia sailed to Valparaiso with Hector."
     return f"{told['summary']} It was said: {told['turn']}".strip()
@@ -174,8 +187,8 @@ def test_a_replay_tells_summaries_anew_by_what_the_model_is_recorded_to_have_sai
     held, asked = talk.sitting(), len(model.requests)
     assert "It was said: I need to renew my passport" in held.summary
     assert (held.folded, held.bridge) == (16, f"Last session:\n{held.summary}")
-    (spent,) = talk.store.model_outputs.spent(None, talk.clock.at // (24 * 3600 * SECOND_US))
-    assert (spent.task, spent.asked) == ("fold/1", asked)
+    bridge, folds = talk.store.model_outputs.spent(None, talk.clock.at // (24 * 3600 * SECOND_US))
+    assert (bridge.task, bridge.asked, folds.task, folds.asked) == ("bridge/1", 1, "fold/1", asked - 1)
     assert talk.store.sessions.retell(held, "User: Something else.", "Last session:\nUser: Something else.")
     assert retell(talk.store) == 1
     told = talk.sitting()
@@ -200,4 +213,68 @@ def test_a_turn_that_is_cancelled_has_those_before_it_told_without_asking_again(
     talk.behind()
     assert talk.sitting().folded == 8
     assert len(model.requests) - asked == 1
+    talk.close()
+
+
+def over(talk: Talk, turns: int = 16) -> Sitting:
+    """A sitting of some turns that is over, folded by rules."""
+    for number in range(turns):
+        talk.say(number)
+    assert talk.store.sessions.close(talk.sitting().place, talk.clock.at) is not None
+    talk.drain.drain()
+    return talk.sitting()
+
+
+def test_a_bridge_is_by_rules_until_the_model_has_worded_it(tmp_path: Path, model: ModelServer) -> None:
+    talk = Talk(tmp_path, model)
+    model.answers = bridged
+    by_rules = over(talk)
+    assert by_rules.bridge == f"Last session:\n{by_rules.summary}"
+    talk.behind()
+    held, asked = talk.sitting(), len(model.requests)
+    assert held.summary == by_rules.summary
+    assert held.bridge is not None
+    assert held.bridge.startswith(
+        "Last session:\nI need to renew my passport before 14 May. I have to pay the invoice 7781"
+    )
+    assert "Ophelia" not in held.bridge
+    assert "They talked" not in held.bridge
+    assert talk.store.inquiries.unsettled("lamina", None, 99) == []
+    assert talk.store.sessions.retell(held, "User: Something else.", "Last session:\nUser: Something else.")
+    retell(talk.store)
+    assert (talk.sitting().bridge, len(model.requests)) == (held.bridge, asked)
+    talk.store.model_outputs.forget("lamina", [held.window[-1]])
+    retell(talk.store)
+    assert talk.sitting().bridge == by_rules.bridge
+    talk.close()
+
+
+def test_a_bridge_is_worded_anew_without_a_cancelled_turn(tmp_path: Path, model: ModelServer) -> None:
+    talk = Talk(tmp_path, model)
+    model.answers = bridged
+    over(talk)
+    talk.behind()
+    first = talk.store.sessions.folded(talk.sitting().place, 1)[1]
+    talk.store.log.cancel("lamina", first)
+    assert talk.sitting().bridge is None
+    talk.behind()
+    bridge = talk.sitting().bridge
+    assert bridge is not None
+    assert bridge.startswith("Last session:\nI have to pay")
+    talk.close()
+
+
+def test_without_an_answer_the_rules_bridge_stands_and_is_asked_about_again(
+    tmp_path: Path, model: ModelServer
+) -> None:
+    talk = Talk(tmp_path, model)
+    model.answers = lambda told: "They had a nice talk." if "lines" in told else worded(told)
+    by_rules = over(talk)
+    talk.behind()
+    (failed,) = talk.store.inquiries.unsettled("lamina", None, 99)
+    assert (talk.sitting().bridge, failed.task, failed.state) == (by_rules.bridge, "bridge/1", "failed")
+    model.answers = bridged
+    talk.store.inquiries.revive("lamina", talk.sitting().place.scope)
+    talk.behind()
+    assert talk.sitting().bridge != by_rules.bridge
     talk.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.answer.support import BORNE_OUT_FROM, support_of
+from lamina.models.support import BORNE_OUT_FROM, support_of
 
 LINES = [
     '2026-05-12 09:00 Maya: "I moved to Porto in April. The harbour is loud at night."',

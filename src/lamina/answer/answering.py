@@ -13,7 +13,6 @@ from lamina.answer.citing import citations_of, text_of_sentences
 from lamina.answer.extractive import extracted
 from lamina.answer.generated import ANSWERING
 from lamina.answer.model import AnswerModel
-from lamina.answer.support import Sentence
 from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Tier
@@ -21,6 +20,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.streams import ServerSentEvent
 from lamina.language.tokens import analyse, content_terms
 from lamina.models.counter import TokenCounter
+from lamina.models.support import Sentence
 from lamina.recall.grounds import Grounds, kept_grounds
 from lamina.recall.kept import Basis, KeptResults, require_readable
 from lamina.recall.recalling import Recalling

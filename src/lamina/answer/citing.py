@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.answer.support import Sentence
+from lamina.models.support import Sentence
 from lamina.recall.grounds import Grounds
 from lamina.types.recall import AnswerCitation, CitationMode
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from lamina.answer.support import Sentence
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse, content_terms
 from lamina.models.counter import TokenCounter
+from lamina.models.support import Sentence
 from lamina.recall.grounds import GroundLine, Grounds
 
 __all__ = ["extracted", "lines_about"]

@@ -16,11 +16,11 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 
 from lamina import limits
-from lamina.answer.support import BORNE_OUT_FROM, Sentence, support_of
 from lamina.kernel.shown import on_one_line
 from lamina.language.injections import injection_signs
 from lamina.language.sentences import split_sentences
 from lamina.models.ports import Generator, Message
+from lamina.models.support import BORNE_OUT_FROM, Sentence, support_of
 from lamina.recall.grounds import GroundLine
 
 __all__ = ["ANSWERING", "NARRATING", "Worded", "worded"]

@@ -10,9 +10,9 @@ from lamina import limits
 from lamina.answer.citing import citations_of
 from lamina.answer.generated import NARRATING
 from lamina.answer.model import AnswerModel
-from lamina.answer.support import Sentence
 from lamina.errors import LaminaError
 from lamina.kernel.operations import Call
+from lamina.models.support import Sentence
 from lamina.recall.grounds import GroundLine, Grounds
 from lamina.recall.narration import Narration
 from lamina.types.answers import EXTRACTIVE

@@ -26,6 +26,7 @@ __all__ = [
     "READING",
     "REDACTED",
     "SYNTHESIS",
+    "WORDING",
     "Context",
     "Directives",
     "Event",
@@ -112,17 +113,20 @@ IDENTITY: Final = "identity"
 """The channel and the modality of the entry that says that two entities are one, or that one is two."""
 READING: Final = "reading"
 """The channel and the modality of the entry at which what a language model read in a turn takes the place of what was read before."""
+WORDING: Final = "wording"
+"""The channel and the modality of the entry at which what a language model made of the facts of concepts takes the place of rules' words."""
 ERASURE: Final = "erasure"
 """The channel and the modality of the entry by which a scope keeps what it holds of events that are erased (decision 0043)."""
 REDACTED: Final = "redacted"
 """The kind of content that stands in the place of what was erased, and the beginning of the name in the place of an actor's."""
-ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING, ERASURE})
+ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING, WORDING, ERASURE})
 """The channels of entries that nobody told."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAnew:
-    """That a turn is read by a recorded answer from an entry of the log on: ``input_hash`` names the answer, of a ``task``."""
+    """That a turn is read, or what it changed is worded, by a recorded answer from an entry of the log on: ``input_hash`` names the answer, of
+    a ``task``."""
 
     event_id: str
     task: str
@@ -266,11 +270,16 @@ class Event(EventDraft):
     @property
     def reads(self) -> ReadAnew | None:
         """The turn that is read by a model's answer from this entry on, None for any other event."""
-        if self.origin.channel != READING:
-            return None
-        return ReadAnew(
-            str(self.content["event_id"]), str(self.content["task"]), str(self.content["input_hash"])
-        )
+        return self._applied() if self.origin.channel == READING else None
+
+    @property
+    def rewords(self) -> ReadAnew | None:
+        """The event whose concepts are in a model's words from this entry on, None for any other event."""
+        return self._applied() if self.origin.channel == WORDING else None
+
+    def _applied(self) -> ReadAnew:
+        said = self.content
+        return ReadAnew(str(said["event_id"]), str(said["task"]), str(said["input_hash"]))
 
     @property
     def is_entry(self) -> bool:

@@ -414,7 +414,8 @@ class Concept(Record):
     ``about`` is the id of its entity. ``inputs`` are the ids of the records that this version was made from, ``consulted`` counts them;
     ``available`` counts what could have been, and ``unread`` names the layers in which some were not. ``canonical_id`` is the concept that
     took this one in, ``derived_from`` those that it was split from. ``support_lost`` is the share of the inputs of the version before that
-    had gone, where nothing was left to make this one of.
+    had gone, where nothing was left to make this one of. Where a language model worded the summary, ``sentences`` has each of its
+    sentences with the ids of the facts that say it, and ``worded_from`` is the hash of the lines that the model was shown.
     """
 
     layer: ClassVar[Layer] = Layer.UNDERSTANDING
@@ -433,6 +434,8 @@ class Concept(Record):
     canonical_id: str | None = None
     derived_from: tuple[str, ...] = ()
     support_lost: float = 0.0
+    sentences: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    worded_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

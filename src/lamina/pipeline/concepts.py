@@ -21,6 +21,7 @@ from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.beliefs import SUPPORTED_FROM
 from lamina.pipeline.coalescence import Coalescence, identity_of_concept
 from lamina.pipeline.concept_inputs import Consulted, EntityInputs, matter_of_scope
+from lamina.pipeline.concept_words import question_of
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
@@ -166,6 +167,8 @@ class ConceptSynthesizer:
                 self._end(held, writes)
             return
         concept = self._version(record_id, about, topic, consulted)
+        if held is not None and held.worded_from is not None:
+            concept = _as_worded(held, concept, consulted.facts)
         if source is not None:
             concept = replace(concept, derived_from=(source,))
         if held is not None:
@@ -222,6 +225,8 @@ class ConceptSynthesizer:
                 recorded_to=None,
                 stance=Stance.DEPRECATED,
                 summary="",
+                sentences=(),
+                worded_from=None,
                 edges=(),
                 consulted=0,
                 available=0,
@@ -250,6 +255,20 @@ def _says(concept: Concept) -> tuple[object, ...]:
         concept.confidence,
         concept.stance,
         concept.trust,
+    )
+
+
+def _as_worded(held: Concept, concept: Concept, facts: Sequence[Fact]) -> Concept:
+    """A version in the words that a language model gave the one before, where it is made from what the model was shown."""
+    question = question_of(concept.scope, concept.id, concept.name, facts)
+    if question.input_hash != held.worded_from:
+        return concept
+    return replace(
+        concept,
+        summary=held.summary,
+        sentences=held.sentences,
+        synthesizer=held.synthesizer,
+        worded_from=held.worded_from,
     )
 
 

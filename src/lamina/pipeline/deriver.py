@@ -13,11 +13,14 @@ from typing import Final
 from lamina import limits
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.records import Fact, Layer, Loop
+from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, layer_of
 from lamina.language.quarantine import gives_orders, quarantine_of
+from lamina.models.believed import TASK as BELIEFS
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.changes import mark_changes
+from lamina.pipeline.concept_words import TASK as CONCEPTS
+from lamina.pipeline.concept_words import ConceptWords
 from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.decided import Decided, stage_row
 from lamina.pipeline.direct import direct_extraction
@@ -60,7 +63,8 @@ class Deriver:
     """Runs stages over jobs. A stage yields landings as they are made; later ones may build on them.
 
     ``land_max`` is how many share a transaction. What is derived does not depend on it. ``asks`` is the task as which the turns that
-    a language model might read otherwise are put down to be asked about; None in a replay, and where there is no model.
+    a language model might read otherwise are put down to be asked about; None in a replay, and where there is no model. With ``words`` it is asked, too,
+    to word the concepts and the reasons of the beliefs that an event changed.
     """
 
     def __init__(
@@ -71,6 +75,7 @@ class Deriver:
         *,
         embed_eagerly: bool = True,
         asks: str | None = None,
+        words: bool = False,
         land_max: int = limits.JOB_LAND_MAX,
     ) -> None:
         self._store = store
@@ -78,12 +83,14 @@ class Deriver:
         self._embedder = embedder
         self._embed_eagerly = embed_eagerly
         self._asks = asks
+        self._words = words
         self._land_max = land_max
         self._said: dict[str, Said] = {}
         self._readings = Readings(store, extractor)
         self._mender = Mender(store, self._readings)
         self._decided = Decided(self._mender)
         self._rereading = Rereading(self._readings, self._mender)
+        self._concept_words = ConceptWords(store.model_outputs)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
             Stage.EXTRACTED: self._extract,
             Stage.INDEXED: self._index,
@@ -254,7 +261,7 @@ class Deriver:
             writes.lifecycle.append(stage_row(view.event, Stage.CONSOLIDATED, payload))
             return writes
 
-        return self._in_turn(jobs, revise, Layer.BELIEFS)
+        return self._in_turn(jobs, self._asking(revise, BELIEFS), Layer.BELIEFS)
 
     def _compress(self, jobs: Sequence[Job]) -> Iterator[list[Landing]]:
         read = FactsRead(self._store, [job.event for job in jobs])
@@ -271,6 +278,8 @@ class Deriver:
                 return writes
             if view.event.reads is not None:
                 return self._rereading.concepts(view)
+            if view.event.rewords is not None:
+                return self._concept_words.concepts(view, view.event.rewords)
             if view.event.is_entry:
                 return self._decided.concepts(view)
             facts = read.of(view.event)
@@ -289,7 +298,19 @@ class Deriver:
             writes.lifecycle.append(stage_row(view.event, Stage.COMPRESSED, payload))
             return writes
 
-        return self._in_turn(jobs, compress, Layer.UNDERSTANDING)
+        return self._in_turn(jobs, self._asking(compress, CONCEPTS), Layer.UNDERSTANDING)
+
+    def _asking(self, derive: Callable[[View], Writes], task: str) -> Callable[[View], Writes]:
+        """What a stage derives, and that a model is to be asked to word it."""
+
+        def asking(view: View) -> Writes:
+            writes, event = derive(view), view.event
+            own = (each for each in writes.records if each.recorded_from == event.recorded_at)
+            if any(each.scope == event.scope and _is_worth_wording(each) for each in own):
+                writes.inquiries.append(inquiry_of(event, task, event.recorded_at))
+            return writes
+
+        return asking if self._words else derive
 
     def _in_turn(
         self, jobs: Sequence[Job], derive: Callable[[View], Writes], layer: Layer
@@ -317,6 +338,15 @@ class Deriver:
                 group, pending = [], Pending()
         if group:
             yield group
+
+
+def _is_worth_wording(record: Record) -> bool:
+    """Whether a model may have another way to tell of a record than rules have."""
+    if isinstance(record, Belief):
+        return record.version > 1 or len(record.evidence) > 1
+    if not isinstance(record, Concept) or record.worded_from is not None:
+        return False
+    return sum(layer_of(each) is Layer.FACTS for each in record.inputs) > 1
 
 
 def _said(extraction: Extraction) -> Said:

@@ -14,6 +14,7 @@ from lamina.kernel.time import SECOND_US, Clock
 from lamina.models.ports import Embedder
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.calibrating import Calibrator
+from lamina.pipeline.concept_words import TASK as CONCEPTS
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.applying import applies_at
@@ -23,7 +24,7 @@ from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import LEASE_LOST, Job
 from lamina.store.ports.store import Store
 from lamina.store.rules.attempts import JOBS
-from lamina.store.rules.log import reading_of
+from lamina.store.rules.log import reading_of, wording_of
 
 __all__ = ["Worker"]
 
@@ -194,7 +195,7 @@ class Worker:
 
     def _apply(self, ready: Ready) -> bool:
         try:
-            if ready.inquiry.task == EXTRACT:
+            if ready.inquiry.task in (EXTRACT, CONCEPTS):
                 return self._enter(ready)
             writes = self._deriver.answered(ready)
             if writes is None:
@@ -215,13 +216,14 @@ class Worker:
             return False
 
     def _enter(self, ready: Ready) -> bool:
-        """Put the entry into the log from which on a turn is read by its answer; it is derived like any other event."""
+        """Put the entry into the log from which on an answer counts; it is derived like any other event."""
         inquiry = ready.inquiry
         turn = self._store.log.get(inquiry.tenant_id, [inquiry.event_id]).get(inquiry.event_id)
-        if turn is None or turn.excluded or inquiry.input_hash is None:
+        words = inquiry.task == CONCEPTS
+        if turn is None or (turn.excluded and not words) or inquiry.input_hash is None:
             self._store.inquiries.drop(inquiry)
             return False
-        entry = reading_of(turn, inquiry.task, inquiry.input_hash)
+        entry = (wording_of if words else reading_of)(turn, inquiry.task, inquiry.input_hash)
         return self._store.inquiries.enter(ready, entry) is not None
 
     def _land(self, stage: Stage, jobs: Sequence[Job]) -> bool:

@@ -18,7 +18,7 @@ from lamina.language.tokens import analyse, content_terms
 from lamina.language.wordsets import word_set
 from lamina.session.folding import SUMMARY_CHARS_MAX, Said, fold_turn
 
-__all__ = ["fault_of"]
+__all__ = ["fault_of", "keeps"]
 
 _BORNE_OUT_FROM: Final = 0.35
 _KEPT_FROM: Final = 0.35
@@ -75,6 +75,11 @@ def fault_of(worded: str, summary: str, turn: Said, *, cut_off: bool = False) ->
     if not _carries(said, before, fold_turn("", turn)):
         return "it leaves out a name, a number or a date of the turn"
     return None
+
+
+def keeps(worded: str, summary: str) -> bool:
+    """Whether ``worded`` still tells most of what a summary does: its names and numbers above all."""
+    return _keeps(_Told(worded), _Told(summary))
 
 
 class _Told:

@@ -21,7 +21,7 @@ from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.session.folding import bridge_text, fold_turn, said_of
 from lamina.store.ports.sessions import Fold, OutboxRow, Sitting
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import FOLD, Inquiry, inquiry_of
+from lamina.store.ports.writes import BRIDGE, FOLD, Inquiry, inquiry_of
 from lamina.store.rules.attempts import OUTBOX
 
 __all__ = ["Drain", "Drained", "Target", "is_permanent"]
@@ -239,7 +239,7 @@ class _Batch:
                 at=self._clock.now(),
                 sent=self._target is None,
                 revision=sitting.revision,
-                inquiries=self._inquiries(fresh, events),
+                inquiries=self._inquiries(fresh, events, complete=complete),
             )
         )
         if not landed:
@@ -248,13 +248,16 @@ class _Batch:
         self.sent += len(fresh) if self._target is None else 0
         return self._rows
 
-    def _inquiries(self, rows: Sequence[OutboxRow], events: dict[str, Event]) -> tuple[Inquiry, ...]:
-        """What a model is asked behind the fold: to word each of these turns."""
+    def _inquiries(
+        self, rows: Sequence[OutboxRow], events: dict[str, Event], *, complete: bool
+    ) -> tuple[Inquiry, ...]:
+        """What a model is asked behind the fold: to word each of these turns, and then the bridge where the sitting is ``complete``."""
         if not self._words_by_model:
             return ()
         now = self._clock.now()
         turns = [events[row.event_id] for row in rows if row.event_id in events]
-        return tuple(inquiry_of(turn, FOLD, now) for turn in turns)
+        bridges = [inquiry_of(turn, BRIDGE, now) for turn in turns[-1:]] if complete else []
+        return (*(inquiry_of(turn, FOLD, now) for turn in turns), *bridges)
 
     def _deliver(self, rows: Sequence[OutboxRow], events: dict[str, Event]) -> int:
         """Send rows in order, up to the first that has to wait; how many were tried."""

@@ -18,7 +18,7 @@ from lamina.language.quarantine import quarantine_of
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse, content_terms
 
-__all__ = ["SUMMARY_CHARS_MAX", "Said", "bridge_text", "fold_turn", "is_by_rules", "said_of"]
+__all__ = ["SUMMARY_CHARS_MAX", "Said", "bridge_text", "fold_turn", "is_by_rules", "said_of", "told_lines"]
 
 SUMMARY_CHARS_MAX: Final = 800
 _LINE_CHARS_MAX: Final = 200
@@ -105,7 +105,7 @@ def fold_turn(summary: str, turn: Said) -> str:
     >>> fold_turn("", Said("user", "Hi there! I need to book the dentist before Friday."))
     'User: I need to book the dentist before Friday.'
     """
-    held = _held(summary)
+    held = told_lines(summary)
     if held and turn.role == "user" and _CORRECTS.match(turn.text) and _is_claim_of_assistant(held[-1]):
         held.pop()
     known = {_words(line) for line in held}
@@ -128,7 +128,7 @@ def bridge_text(summary: str, turns: Iterable[Said]) -> str:
     return f"Last session:\n{summary}" if summary else ""
 
 
-def _held(summary: str) -> list[str]:
+def told_lines(summary: str) -> list[str]:
     """The lines of a summary. What a language model wrote has one for each sentence, so that it is not dropped as a whole."""
     lines: list[str] = []
     for line in summary.split("\n"):

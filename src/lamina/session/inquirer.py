@@ -1,5 +1,5 @@
-"""Asking a language model behind the turns: what one leaves open, and how a summary tells of one. Nobody waits for it, and nothing
-depends on it.
+"""Asking a language model behind the turns: what one says, how a summary or a bridge tells of it, and what concepts and beliefs come to. Nobody
+waits for it, and nothing depends on it.
 
 A model that is away costs nobody an attempt: everything waits, and health says so. A question that fails while others are answered
 has attempts, as in the outbox; after the fifth a turn stays as the rules read it, and its inquiry visible as failed, and a summary as
@@ -11,15 +11,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from lamina import limits
 from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.kernel.records import Loop
 from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.models.believed import TASK as BELIEFS
 from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
+from lamina.pipeline.concept_words import TASK as CONCEPTS
 from lamina.pipeline.loops.answer import is_usable
 from lamina.pipeline.loops.applying import is_by_model
 from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, question_about
@@ -27,13 +29,17 @@ from lamina.pipeline.readings.question import TASK as READS
 from lamina.pipeline.readings.question import TurnQuestion
 from lamina.pipeline.readings.quoting import plain
 from lamina.session.breaker import Breaker, is_away
+from lamina.session.bridging import Bridging
+from lamina.session.cited_asking import CitedAsker
 from lamina.session.folders import Folder, GeneratingFolder
 from lamina.session.loops import open_loops
+from lamina.session.record_questions import RecordQuestions
+from lamina.session.spending import Budget
 from lamina.session.turn_questions import TurnQuestions
 from lamina.session.wording import Rewording
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import FOLD, Inquiry
+from lamina.store.ports.writes import BRIDGE, FOLD, Inquiry
 from lamina.store.rules.attempts import OUTBOX
 
 __all__ = ["Inquirer"]
@@ -42,6 +48,7 @@ _LOG = logging.getLogger("lamina.session")
 _IDLE_S: Final = 0.2
 _UNREADABLE_KEPT_MAX: Final = 10_000
 _ALONE_US: Final = 600 * SECOND_US
+_SPENT: Final = "the day's tokens are spent"
 
 
 class Inquirer:
@@ -63,7 +70,7 @@ class Inquirer:
         at_once: int = 1,
     ) -> None:
         """``owner`` names this process among those that may work on the store, ``at_once`` is how many threads run this, and
-        ``timeout_s`` how long the model has for an answer. Without ``reads_turns`` summaries are all that it is asked for; reading costs a tenant at
+        ``timeout_s`` how long the model has for an answer. Without ``reads_turns`` it is not asked what turns say; all but summaries cost a tenant at
         most ``tokens_per_day``, 0 for no bound."""
         self._failures = failures or Failures()
         self._store = store
@@ -72,7 +79,15 @@ class Inquirer:
         self._sleep = sleep
         self._owner = owner
         self._reads_turns = reads_turns
-        self._turns = TurnQuestions(store, clock, generator, tokens_per_day=tokens_per_day)
+        self._turns = TurnQuestions(store, clock, generator)
+        self._budget = Budget(store, clock, tokens_per_day)
+        asker = CitedAsker(store, clock, generator)
+        records = RecordQuestions(store, asker)
+        self._worders: Mapping[str, Callable[[Inquiry], bool]] = {
+            BRIDGE: Bridging(store, asker).settle,
+            CONCEPTS: records.settle_concepts,
+            BELIEFS: records.settle_beliefs,
+        }
         self._alone_until: Instant = 0
         self._unreadable: dict[int, Inquiry] = {}
         self._asked_again: set[int] = set()
@@ -127,6 +142,8 @@ class Inquirer:
                     self._breaker.answered()
             elif inquiry.task == READS and self._reads_turns:
                 self._read(inquiry)
+            elif inquiry.task in self._worders:
+                self._word(inquiry)
             else:
                 self._ask_about(inquiry)
         except LaminaError as error:
@@ -153,6 +170,15 @@ class Inquirer:
         else:
             self._store.inquiries.defer(inquiry, told, retry_at=again_at)
 
+    def _word(self, inquiry: Inquiry) -> None:
+        """Have the model word what rules have worded, or wait for the next day where the tenant's tokens of this one are spent."""
+        again_at = self._budget.again_at(inquiry.tenant_id)
+        if again_at is not None:
+            self._store.inquiries.defer(inquiry, _SPENT, retry_at=again_at)
+        elif self._worders[inquiry.task](inquiry):
+            self._breaker.answered()
+            self._ask_unreadable_again()
+
     def _read(self, inquiry: Inquiry) -> None:
         """Have the model read a turn, with those that wait behind it where there are some, or wait for the next day where the tenant's
         tokens of this one are spent."""
@@ -162,7 +188,7 @@ class Inquirer:
     def _read_together(self, head: Inquiry) -> bool:
         """Have several turns that wait read by one question; whether the first of them was."""
         now = self._clock.now()
-        if head.attempts or now < self._alone_until or self._turns.again_at(head.tenant_id) is not None:
+        if head.attempts or now < self._alone_until or self._budget.again_at(head.tenant_id) is not None:
             return False
         behind = self._store.inquiries.claim_behind(head, limit=limits.READING_SHARED_MAX - 1, now=now)
         waiting, left = [head, *behind], list(behind)
@@ -197,9 +223,9 @@ class Inquirer:
             return
         output = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
         if output is None:
-            again_at = self._turns.again_at(inquiry.tenant_id)
+            again_at = self._budget.again_at(inquiry.tenant_id)
             if again_at is not None:
-                self._store.inquiries.defer(inquiry, "the day's tokens are spent", retry_at=again_at)
+                self._store.inquiries.defer(inquiry, _SPENT, retry_at=again_at)
                 return
             output = self._turns.answer(inquiry, question)
             self._breaker.answered()
@@ -279,7 +305,7 @@ class Inquirer:
         else:
             self._store.inquiries.put_off(inquiry, error, retry_at=None)
             with self._lock:
-                if inquiry.task == READS and inquiry.id not in self._asked_again:
+                if inquiry.task != TASK and inquiry.id not in self._asked_again:
                     self._unreadable[inquiry.id] = inquiry
                     while len(self._unreadable) > _UNREADABLE_KEPT_MAX:
                         del self._unreadable[next(iter(self._unreadable))]

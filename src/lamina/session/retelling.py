@@ -5,8 +5,12 @@ Nobody is asked. A summary in a model's words of which nothing is recorded, as a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lamina import limits
 from lamina.kernel.canonical import digest
+from lamina.kernel.events import Event
+from lamina.session.bridging import TURNS_SHOWN, bridge_by_answer, bridge_question
 from lamina.session.folding import Said, bridge_text, fold_turn, is_by_rules, said_of
 from lamina.store.ports.sessions import Sitting
 from lamina.store.ports.store import Store
@@ -46,9 +50,11 @@ def _retold(store: Store, sitting: Sitting) -> bool:
     tenant_id = sitting.place.tenant_id
     ids = store.sessions.folded(sitting.place, sitting.number)
     summary, is_recorded = "", False
+    turns: list[Event] = []
     for start in range(0, len(ids), limits.SITTINGS_WALKED):
         chunk = ids[start : start + limits.SITTINGS_WALKED]
         events = store.log.get(tenant_id, chunk)
+        turns = [*turns, *(events[key] for key in chunk if key in events)][-TURNS_SHOWN:]
         for event in (events[key] for key in chunk if key in events and not events[key].excluded):
             said = said_of(event)
             known = store.model_outputs.find(tenant_id, hash_of_fold(sitting, summary, said))
@@ -56,5 +62,13 @@ def _retold(store: Store, sitting: Sitting) -> bool:
             is_recorded = is_recorded or known is not None
     if not (is_recorded or is_by_rules(sitting.summary)):
         return False
-    bridge = None if sitting.bridge is None else bridge_text(summary, ())
+    bridge = None if sitting.bridge is None else _bridge(store, sitting, summary, turns)
     return store.sessions.retell(sitting, summary, bridge)
+
+
+def _bridge(store: Store, sitting: Sitting, summary: str, turns: Sequence[Event]) -> str:
+    question = bridge_question(sitting, summary, turns)
+    tenant_id = sitting.place.tenant_id
+    known = None if question is None else store.model_outputs.find(tenant_id, question.input_hash)
+    worded = None if question is None or known is None else bridge_by_answer(known.text, question, summary)
+    return worded or bridge_text(summary, ())

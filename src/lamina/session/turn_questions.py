@@ -24,7 +24,7 @@ from lamina.pipeline.readings.quoting import plain
 from lamina.pipeline.readings.shape import SCHEMA
 from lamina.pipeline.readings.shared import SHARED_SCHEMA, answers_to, hash_for, shared_question
 from lamina.session.loops import open_loops
-from lamina.session.spending import DAY_US, day_of
+from lamina.session.spending import day_of
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.model_outputs import ModelOutput, Spending
@@ -49,13 +49,12 @@ class SharedTurns(NamedTuple):
 
 
 class TurnQuestions:
-    """Asks a model about the turns of a store, within ``tokens_per_day`` for each tenant and UTC day; 0 is without a bound."""
+    """Asks a model about the turns of a store."""
 
-    def __init__(self, store: Store, clock: Clock, generator: Generator, *, tokens_per_day: int = 0) -> None:
+    def __init__(self, store: Store, clock: Clock, generator: Generator) -> None:
         self._store = store
         self._clock = clock
         self._generator = generator
-        self._tokens_per_day = tokens_per_day
         self._states = SessionStates(store)
         self._begun: set[str] = set()
         self._lock = threading.Lock()
@@ -101,19 +100,6 @@ class TurnQuestions:
             for turn in turns
             if turn.id in texts
         }
-
-    def again_at(self, tenant_id: str) -> Instant | None:
-        """When a tenant's turns may be asked about again where its tokens of the day are spent; None where some are left."""
-        if not self._tokens_per_day:
-            return None
-        now = self._clock.now()
-        spent = self._store.model_outputs.spent(tenant_id, day_of(now))
-        if (
-            sum(each.tokens_in + each.tokens_out for each in spent if each.task == TASK)
-            < self._tokens_per_day
-        ):
-            return None
-        return (day_of(now) + 1) * DAY_US
 
     def answer(self, inquiry: Inquiry, question: TurnQuestion) -> ModelOutput:
         """Ask. Raises what the model raises, and ``Invalid`` (MODEL_UNREADABLE) where its answer is none."""

@@ -353,7 +353,7 @@ _NO_CONTENT: Final = MemoryPlace("no content")
 
 CACHES: Final[Mapping[str, MemoryPlace]] = {
     "access/documents.py": _NO_CONTENT,
-    "answer/support.py": _BY_WORDS,
+    "models/support.py": _BY_WORDS,
     "continuity/capsule/bounds.py": _NO_CONTENT,
     "continuity/capsule/moments.py": _BY_WORDS,
     "continuity/capsule/stored.py": _NO_CONTENT,

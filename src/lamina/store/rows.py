@@ -167,6 +167,8 @@ def _write_concept(record: Any) -> _Written:
         came["derived_from"] = list(concept.derived_from)
     if concept.support_lost:
         came["support_lost"] = concept.support_lost
+    if concept.worded_from is not None:
+        came["worded"] = [concept.worded_from, [[text, list(cites)] for text, cites in concept.sentences]]
     return columns, {
         **came,
         "name": concept.name,
@@ -240,6 +242,9 @@ def read_record(row: Row) -> Record:
             said["edges"] = tuple(Edge(*edge) for edge in said["edges"])
             for name in ("inputs", "unread", "derived_from"):
                 said[name] = tuple(said.get(name, ()))
+            if "worded" in said:
+                said["worded_from"], sentences = said.pop("worded")
+                said["sentences"] = tuple((text, tuple(cites)) for text, cites in sentences)
             return Concept(**common, about=subject, topic=topic, stance=Stance(stance), **said)
         case Layer.EVENTS:
             raise AssertionError("events are not derived")

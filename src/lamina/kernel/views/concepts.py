@@ -37,6 +37,13 @@ class SupportedByView(Result):
     external: list[dict[str, Any]]  # Any: references outside Lamina, as their source words them
 
 
+class SentenceView(Result):
+    """A sentence of a summary, with the ids of the facts that say it."""
+
+    text: str
+    cites: list[str]
+
+
 class EdgeView(Result):
     """A relation to another concept."""
 
@@ -60,6 +67,7 @@ class ConceptView(DerivedView):
     ``coverage_score`` is the share of what there was to make it from that was consulted; below 1 the concept is ``_partial``, and that share
     its ``_progress``. ``staleness_score`` is the share of the inputs that changed after ``last_synthesized_at``, with a reason once it is stale;
     ``support_loss_fraction`` the share of its supports that are gone since. A concept with a ``canonical_id`` was taken in by that one.
+    ``summary_sentences`` are those of a summary that a language model worded; without them it is in the facts' own sentences.
     """
 
     partial_reason: (
@@ -78,6 +86,7 @@ class ConceptView(DerivedView):
     previous_version: _PreviousVersion
     derived_from: list[str]
     summary: str | None
+    summary_sentences: list[SentenceView] = Field(default_factory=list)
     summary_embedding: list[float] | None = None
     synthesis_inputs: SynthesisInputsView
     supported_by: SupportedByView
@@ -137,6 +146,7 @@ def concept_fields(
         "derived_from": list(concept.derived_from),
         "previous_version": concept.version - 1 if concept.version > 1 else None,
         "summary": concept.summary,
+        "summary_sentences": [{"text": text, "cites": list(cites)} for text, cites in concept.sentences],
         "synthesis_inputs": {
             "layers": [key for key, ids in by_layer.items() if ids],
             "filters": {"topic": concept.topic},

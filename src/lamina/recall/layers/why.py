@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lamina import limits
 from lamina.kernel.capabilities import Capability
@@ -26,13 +27,14 @@ from lamina.kernel.records import (
 from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
+from lamina.models.believed import question_about_belief, reasons_by
 from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.reading import counting, one_seen_at
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
 from lamina.types.layer_requests import WhyRequest
-from lamina.types.layers import DeniedSupport, SupportGraph, Why, WhyEdge, WhyNode
+from lamina.types.layers import NARRATIVE_MODEL, DeniedSupport, SupportGraph, Why, WhyEdge, WhyNode
 
 __all__ = ["BeliefReasons", "GraphWalk", "joined", "summary_of", "told_of", "walked"]
 
@@ -80,14 +82,37 @@ class BeliefReasons:
         nodes = walk.nodes(found)
         (view,) = with_tensions(self._store, call, [belief], seen_at)
         summaries = {node.id: node.summary for node in nodes if node.summary is not None}
+        told = self._told_by_model(belief, summaries, seen_at) or _Reasons(
+            _told_by_rules(belief, view, summaries, found), NARRATIVE_MODEL
+        )
         result = Why(
             belief=view,
             support_graph=SupportGraph(
                 nodes=nodes, edges=walk.edges, truncated=walk.truncated, denied=walk.denied
             ),
-            narrative=_narrative(belief, view, summaries, found, walk.denied),
+            narrative=f"{told.text} {_figures(view, walk.denied)}",
+            narrative_model=told.by,
         )
         return Answer(result)
+
+    def _told_by_model(
+        self, belief: Belief, shown: Collection[str], seen_at: Instant | None
+    ) -> _Reasons | None:
+        """Why it is held in the words of a language model, where one was asked about just these facts, and the caller may see all of them:
+        each sentence with the ids of the facts that say it."""
+        question = question_about_belief(self._store, belief, seen_at=seen_at)
+        if question is None or not all(line.id in shown for line in question.lines):
+            return None
+        output = self._store.model_outputs.find(belief.tenant_id, question.input_hash)
+        if output is None or (seen_at is not None and output.recorded_at > seen_at):
+            return None
+        reasons = " ".join(
+            f"{each.text.rstrip('.')} ({', '.join(each.cites)})."
+            for each in reasons_by(output.text, question)
+        )
+        return (
+            _Reasons(f"{_stance(belief)} that {_claim(belief)}. {reasons}", output.model) if reasons else None
+        )
 
 
 def walked(store: Store, root: Record, call: Call, seen_at: Instant | None) -> GraphWalk:
@@ -188,14 +213,17 @@ def _said(value: ObjectValue) -> str:
     return "" if value.datatype == "boolean" and value.value is True else value.text
 
 
-def _narrative(
-    belief: Belief,
-    view: BeliefView,
-    summaries: Mapping[str, str],
-    found: Mapping[str, Record | Event],
-    denied: Sequence[DeniedSupport],
+class _Reasons(NamedTuple):
+    """Why a belief is held, and who tells it."""
+
+    text: str
+    by: str
+
+
+def _told_by_rules(
+    belief: Belief, view: BeliefView, summaries: Mapping[str, str], found: Mapping[str, Record | Event]
 ) -> str:
-    """The same words for the same state: the strongest supports of each side, the confidence and its interval."""
+    """The same words for the same state: the strongest supports of each side."""
     strongest = sorted(view.supports, key=lambda support: (-support.weight, support.id))
     told = {
         side: [
@@ -207,18 +235,26 @@ def _narrative(
     }
     because = f" because {joined(told['supports'])}" if told["supports"] else ""
     against = f" Against it speaks {joined(told['against'])}." if told["against"] else ""
+    return f"{_stance(belief)} that {_claim(belief)}{because}.{against}"
+
+
+def _stance(belief: Belief) -> str:
     verb = {
         "contradicted": "I no longer think",
         "uncertain": "I am not sure",
         "deprecated": "I used to think",
     }
+    return verb.get(belief.stance.value, "I think")
+
+
+def _figures(view: BeliefView, denied: Sequence[DeniedSupport]) -> str:
+    """How sure it is: the confidence and its interval."""
     interval = view.confidence_interval
     count = len(view.supports)
     elsewhere = sum(each.item_count for each in denied)
     closed = f", {elsewhere} of them in scopes that you may not read" if elsewhere else ""
     count += elsewhere
     return (
-        f"{verb.get(belief.stance.value, 'I think')} that {_claim(belief)}{because}.{against} "
         f"The confidence is {view.confidence:.2f}, with {interval.level:.0%} between {interval.lower:.2f} and "
         f"{interval.upper:.2f}, from {count} support{'' if count == 1 else 's'}{closed}."
     )

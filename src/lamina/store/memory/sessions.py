@@ -120,6 +120,13 @@ class MemorySessions:
             put_inquiries(tables, fold.inquiries)
             return True
 
+    def left(self, tenant_id: str, event_id: str) -> Sitting | None:
+        """Mirrors ``Sessions.left``."""
+        tables = self._memory.tables
+        rows = tables.outbox.values()
+        left = [row for row in rows if (row.place.tenant_id, row.event_id) == (tenant_id, event_id)]
+        return tables.sittings[left[0].place, left[0].sitting] if left else None
+
     def wording(self, tenant_id: str, event_id: str) -> Wording | None:
         """Mirrors ``Sessions.wording``."""
         tables = self._memory.tables

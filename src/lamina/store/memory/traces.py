@@ -13,7 +13,7 @@ from lamina.store.memory.messages import erase_messages
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.sessions import OutboxRow, Place
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
-from lamina.store.ports.writes import FOLD
+from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rules.traces import IDS, STRIPPED, is_bare, owned_paths, tells_of, without_turns
 
 __all__ = ["MemoryTraces"]
@@ -224,7 +224,7 @@ def _erase_turns(tables: Tables, place: Place, number: int, ids: Collection[str]
     folds = [
         key
         for key, each in tables.inquiries.items()
-        if (each.tenant_id, each.task) == (place.tenant_id, FOLD) and each.event_id in of_sitting
+        if each.tenant_id == place.tenant_id and each.task in OF_SITTINGS and each.event_id in of_sitting
     ]
     for key in folds:
         del tables.inquiries[key]

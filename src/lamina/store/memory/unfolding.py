@@ -7,7 +7,7 @@ from dataclasses import replace
 from lamina.kernel.events import Event
 from lamina.store.memory.tables import Tables
 from lamina.store.ports.sessions import OutboxRow
-from lamina.store.ports.writes import FOLD
+from lamina.store.ports.writes import OF_SITTINGS
 
 __all__ = ["unfold"]
 
@@ -37,7 +37,7 @@ def unfold(tables: Tables, event: Event) -> None:
         tables.inquiries = {
             key: each
             for key, each in tables.inquiries.items()
-            if (each.tenant_id, each.task) != (event.tenant_id, FOLD) or each.event_id not in told
+            if each.tenant_id != event.tenant_id or each.task not in OF_SITTINGS or each.event_id not in told
         }
         held = tables.sittings[place, number]
         tables.sittings[place, number] = replace(

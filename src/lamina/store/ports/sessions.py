@@ -204,6 +204,10 @@ class Sessions(Protocol):
         or is not held under the fence any more, or if the summary has changed since."""
         ...
 
+    def left(self, tenant_id: str, event_id: str) -> Sitting | None:
+        """The sitting whose window an event has left, None when it left none."""
+        ...
+
     def wording(self, tenant_id: str, event_id: str) -> Wording | None:
         """The sitting whose window an event has left; None when it left none, or its summary stands as rules made it."""
         ...

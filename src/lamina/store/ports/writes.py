@@ -17,7 +17,17 @@ from lamina.kernel.time import Instant
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["FOLD", "Closing", "EventOffset", "Inquiry", "InquiryState", "Writes", "inquiry_of"]
+__all__ = [
+    "BRIDGE",
+    "FOLD",
+    "OF_SITTINGS",
+    "Closing",
+    "EventOffset",
+    "Inquiry",
+    "InquiryState",
+    "Writes",
+    "inquiry_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,10 @@ class Closing:
 
 FOLD: Final = "fold/1"
 """The task of an inquiry that asks a language model to word a turn that rules have folded. It ends when that is done."""
+BRIDGE: Final = "bridge/1"
+"""The task of an inquiry that asks a language model to word the bridge of the sitting that an event was the last of. It ends when that is done."""
+OF_SITTINGS: Final = (FOLD, BRIDGE)
+"""What is asked of a sitting as it was told so far: nobody needs an answer once it is told anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from lamina.kernel.events import (
     DEPRECATION,
     ERASURE,
     READING,
+    WORDING,
     Context,
     Directives,
     Event,
@@ -23,7 +24,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["cancellation_of", "captured_row", "deprecation_of", "erasure_of", "reading_of"]
+__all__ = ["cancellation_of", "captured_row", "deprecation_of", "erasure_of", "reading_of", "wording_of"]
 
 _ERASER: Final = "system:erasure"
 
@@ -65,6 +66,19 @@ def reading_of(turn: Event, task: str, input_hash: str) -> EventDraft:
         modality=READING,
         content={"kind": READING, "event_id": turn.id, "task": task, "input_hash": input_hash},
         origin=replace(turn.origin, channel=READING),
+    )
+
+
+def wording_of(event: Event, task: str, input_hash: str) -> EventDraft:
+    """The entry of the log from which on the concepts that an event changed are worded by the answer to an input: in its scope, and in a session of its
+    own."""
+    return replace(
+        reading_of(event, task, input_hash),
+        session=f"{WORDING} of {event.id}",
+        modality=WORDING,
+        content={"kind": WORDING, "event_id": event.id, "task": task, "input_hash": input_hash},
+        directives=Directives(embed="none"),
+        origin=replace(event.origin, channel=WORDING),
     )
 
 

@@ -119,17 +119,21 @@ class SqliteSessions:
 
         return self._landed(work)
 
-    def wording(self, tenant_id: str, event_id: str) -> Wording | None:
-        """Mirrors ``Sessions.wording``."""
+    def left(self, tenant_id: str, event_id: str) -> Sitting | None:
+        """Mirrors ``Sessions.left``."""
         left = self._readers.row(_SQL["outbox_of_event"], (tenant_id, event_id))
         if left is None:
             return None
         scope, session, number = left
-        sitting = self.sitting(Place(tenant_id, Scope(scope), session), number)
+        return self.sitting(Place(tenant_id, Scope(scope), session), number)
+
+    def wording(self, tenant_id: str, event_id: str) -> Wording | None:
+        """Mirrors ``Sessions.wording``."""
+        sitting = self.left(tenant_id, event_id)
         if sitting is None or sitting.worded is None:
             return None
         most = limits.SESSION_WORDING_READ_MAX + 1
-        rows = self._readers.rows(_SQL["turns_to_word"], (tenant_id, scope, session, number, FOLD, most))
+        rows = self._readers.rows(_SQL["turns_to_word"], (*sitting.place, sitting.number, FOLD, most))
         return Wording(sitting, tuple(row[0] for row in rows))
 
     def reword(self, reworded: Reworded) -> bool:

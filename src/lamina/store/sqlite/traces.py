@@ -21,7 +21,7 @@ from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.projecting import Projecting
 from lamina.store.ports.sessions import Place
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
-from lamina.store.ports.writes import FOLD
+from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rows import Row
 from lamina.store.rules.traces import STRIPPED, is_bare, owned_paths, portions, tells_of, without_turns
 from lamina.store.sqlite.codec import json_list
@@ -258,7 +258,8 @@ def _erase_turns(
         gone["outbox"] += len(doomed)
         # What models made of this sitting's turns may tell of those before them.
         gone.update(_erase_outputs(connection, place.tenant_id, ids))
-        gone["inquiry"] += _ran(connection, "forget_task", (place.tenant_id, FOLD, ids))
+        for task in OF_SITTINGS:
+            gone["inquiry"] += _ran(connection, "forget_task", (place.tenant_id, task, ids))
     return gone
 
 

@@ -6,7 +6,7 @@ import apsw
 
 from lamina.kernel.events import Event
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.writes import FOLD
+from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.sqlite.codec import json_list
 
 __all__ = ["unfold"]
@@ -26,5 +26,5 @@ def unfold(connection: apsw.Connection, event: Event) -> None:
         connection.executemany(_SQL["drop_outbox"], [(event.tenant_id, row[0]) for row in rows])
         connection.executemany(_SQL["requeue_outbox"], [row[1:] for row in rows])
         told = json_list([row[5] for row in rows])
-        connection.execute(_SQL["forget_task"], (event.tenant_id, FOLD, told))
+        connection.executemany(_SQL["forget_task"], [(event.tenant_id, task, told) for task in OF_SITTINGS])
         connection.execute(_SQL["unfold_session"], place)

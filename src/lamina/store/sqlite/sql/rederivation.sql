@@ -71,7 +71,7 @@ WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND state = 
 INSERT INTO main.model_output SELECT * FROM live.model_output
 WHERE tenant_id = ?1 AND input_hash IN (
   SELECT input_hash FROM main.inquiry WHERE input_hash IS NOT NULL
-  UNION SELECT json_extract(content, '$.input_hash') FROM main.event WHERE origin_channel = 'reading');
+  UNION SELECT json_extract(content, '$.input_hash') FROM main.event WHERE origin_channel IN ('reading', 'wording'));
 
 -- name: fill_output_sources
 -- And of which events.

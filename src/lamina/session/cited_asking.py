@@ -1,0 +1,57 @@
+"""Asking a language model to word numbered lines, and recording what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lamina import limits
+from lamina.errors import Invalid
+from lamina.kernel.time import Clock
+from lamina.models.cited import SCHEMA, CitedQuestion, cited_sentences
+from lamina.models.ports import Generator
+from lamina.session.spending import day_of
+from lamina.store.ports.model_outputs import ModelOutput, Spending
+from lamina.store.ports.store import Store
+
+__all__ = ["CitedAsker"]
+
+_CHARS_A_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CitedAsker:
+    """Asks for the sentences of a question, and counts what that costs."""
+
+    store: Store
+    clock: Clock
+    generator: Generator
+
+    def ask(self, tenant_id: str, question: CitedQuestion) -> ModelOutput:
+        """The model's answer, not recorded yet; its tokens are counted whatever it is worth. Raises what the model raises, and ``Invalid``
+        (MODEL_UNREADABLE) where the answer is none."""
+        now, name = self.clock.now(), self.generator.name
+        answer = self.generator.complete(question.messages, tokens_max=limits.CITED_TOKENS_MAX, schema=SCHEMA)
+        asked = sum(len(message.text) for message in question.messages)
+        tokens = (
+            answer.tokens_in or asked // _CHARS_A_TOKEN,
+            answer.tokens_out or len(answer.text) // _CHARS_A_TOKEN,
+        )
+        self.store.model_outputs.spend(Spending(tenant_id, day_of(now), question.task, name, 1, *tokens))
+        if answer.cut_off or cited_sentences(answer.text, question.lines) is None:
+            raise Invalid("MODEL_UNREADABLE", "the language model's answer is not of the shape asked for")
+        return ModelOutput(
+            tenant_id=tenant_id,
+            input_hash=question.input_hash,
+            task=question.task,
+            model=name,
+            text=answer.text[: limits.CITED_ANSWER_CHARS_MAX],
+            tokens_in=tokens[0],
+            tokens_out=tokens[1],
+            recorded_at=now,
+        )
+
+    def recorded(self, tenant_id: str, question: CitedQuestion, sources: Collection[str]) -> ModelOutput:
+        """What was answered to a question once, else what the model answers now, with the events that it was shown. Raises as ``ask``."""
+        known = self.store.model_outputs.find(tenant_id, question.input_hash)
+        return known or self.store.model_outputs.record(self.ask(tenant_id, question), sources)
