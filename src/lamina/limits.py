@@ -418,7 +418,6 @@ LOOP_CHARS_MAX: Final = (
     160  # in the words of a language model; rules take at most twelve words of the turn's own
 )
 LOOP_TURN_CHARS_MAX: Final = 4000  # what a language model is shown of a turn
-LOOP_ANSWER_CHARS_MAX: Final = 32_768
 READING_ANSWER_CHARS_MAX: Final = 65_536  # of what a language model says about a turn
 READING_ITEMS_MAX: Final = 24  # of each list in that
 READING_OBJECT_CHARS_MAX: Final = 200  # of a value of a fact, or of whom it is about
@@ -441,7 +440,6 @@ READING_SUMMARY_TURNS_MAX: Final = (
     256  # of a sitting whose summary is shown: each of them is a source of the answer
 )
 READING_VOCABULARY_MAX: Final = 60  # predicates that are shown
-LOOP_TOKENS_MAX: Final = 600
 PARTICIPANT_ID_BYTES_MAX: Final = (
     93  # whatever its characters, it fits the id of a scope's segment once encoded
 )

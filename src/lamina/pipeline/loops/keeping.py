@@ -24,14 +24,13 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
-from lamina.pipeline.loops.answer import bears_on
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, is_spoken_of, meant_by, terms_in, terms_of
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.pipeline.loops.stated import StatedKeeper
 from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
-from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move, Pointer
+from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
@@ -84,16 +83,12 @@ def reference_of(loop: Loop) -> str:
 
 
 class LoopKeeper:
-    """Applies what a turn says to the loops that are open in its scope.
+    """Applies what a turn says to the loops that are open in its scope; ``extractor`` is part of the ids of new ones."""
 
-    ``extractor`` is part of the ids of new loops; ``model`` is named beside it where one was asked.
-    """
-
-    def __init__(self, view: View, extractor: str = EXTRACTOR, model: str | None = None) -> None:
+    def __init__(self, view: View, extractor: str = EXTRACTOR) -> None:
         self._view = view
         self._event = view.event
         self._extractor = extractor
-        self._named = extractor if model is None else f"{extractor} {model}"
 
     def keep(self, reading: LoopReading, writes: Writes) -> None:
         """Add to ``writes`` the loops that the turn opens, says again or ends."""
@@ -116,56 +111,10 @@ class LoopKeeper:
             self._move(move, held, writes)
             stated.move(move, writes)
 
-    def keep_late(
-        self, reading: LoopReading, later: Sequence[Event], endings: Sequence[Ending], writes: Writes
-    ) -> None:
-        """As ``keep``, for a reading that comes after the rules' own and after ``later`` events, whose turns have those
-        ``endings``: what was made of them stands."""
-        held = self._open()
-        own = self._supports_by([self._event], _SPOKEN)
-        for pointer in reading.pointers:
-            self._follow(pointer, held, own, writes)
-        closed = self._supports_by([self._event, *later], _ENDED)
-        over = [loop for loop in map(self._view.record, sorted(closed)) if isinstance(loop, Loop)]
-        opened = len(self._supports_by([self._event], {"opened_by"}))
-        for ordinal, draft in enumerate(reading.drafts):
-            told = [loop for loop in held if loop.id in own]
-            if any(is_alike(loop, draft) for loop in [*told, *over]):
-                continue
-            known = next((loop for loop in held if is_same(loop, draft)), None)
-            if known is not None:
-                held[held.index(known)] = self._again(known, draft, writes)
-                own.add(known.id)
-                continue
-            loop = self._made(draft, ordinal)
-            is_over = any(self._meant(ending, [loop]) for ending in endings if ending.words)
-            if opened < limits.LOOPS_NEW_PER_TURN_MAX and not is_over:
-                held.insert(0, self._put_new(loop, writes))
-                own.add(loop.id)
-                opened += 1
-
     def _supports_by(self, events: Sequence[Event], relations: Collection[str]) -> set[str]:
         """The loops that events did something to."""
         supports = self._view.resting_on([event.id for event in events])
         return {support.record_id for support in supports if support.relation in relations}
-
-    def _follow(self, pointer: Pointer, held: list[Loop], own: set[str], writes: Writes) -> None:
-        """Do to the one loop that is pointed at what is said of it, unless this turn's rules or later words did."""
-        meant = [loop for loop in held if reference_of(loop) == pointer.reference]
-        if len(meant) != 1 or meant[0].id in own or meant[0].seen_at > self._event.context.observed_at:
-            return
-        loop = meant[0]
-        if pointer.says == "said_again":
-            wording = str(loop.object.value)
-            again = LoopDraft(LoopType(loop.predicate), wording, pointer.confidence, 1, loop.horizon)
-            held[held.index(loop)] = self._again(loop, again, writes, "affirmed_by")
-            own.add(loop.id)
-        elif not bears_on(pointer.terms, str(loop.object.value)):
-            return  # a model may point anywhere; what ends a loop speaks of it
-        elif pointer.says == "dropped" or loop.predicate in ENDS_WHEN_DONE:
-            held.remove(loop)
-            completed = pointer.says == "completed"
-            self._put_ended(loop, completed=completed, weight=pointer.confidence, writes=writes)
 
     def _open(self) -> list[Loop]:
         found = self._view.query(Layer.FACTS, topic=LOOPS_OPEN, limit=OPEN_SEEN_MAX)
@@ -200,7 +149,7 @@ class LoopKeeper:
             + (f"{_QUOTED}{draft.quote}”)" if draft.quote else ""),
             external=False,
             trust=event.origin.trust,
-            extractor=self._named,
+            extractor=self._extractor,
             slot=None,
             status=LoopStatus.ACTIVE,
             salience=draft.salience,

@@ -6,7 +6,6 @@ where that was forgotten, the entry changes nothing and the rules' reading stand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,9 +15,7 @@ from lamina.kernel.records import Concept
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.loops.keeping import raises_loops
-from lamina.pipeline.loops.rereading import LoopRereader
-from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
-from lamina.pipeline.loops.values import Ending
+from lamina.pipeline.loops.rereading import LoopRereader, endings_in
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.readings.standing import READ_BY, Readings
 from lamina.pipeline.speakers import another_speaks
@@ -65,7 +62,7 @@ class Rereading:
             later = [each for each in at.since(turn.position, _LATER_READ_MAX) if not each.is_entry]
             changed = Writes()
             LoopRereader(at, reading.reader, places=places).reread(
-                reading.open, later, _endings(later, view), changed
+                reading.open, later, endings_in(later, view), changed
             )
             touched = dict.fromkeys(
                 [*(each.id for each in changed.closings), *(each.id for each in changed.records)]
@@ -104,12 +101,3 @@ class Rereading:
         anew = view.event.reads
         own = {each.record_id for each in ties if each.relation == READ_BY}
         return anew.event_id if anew is not None and anew.event_id in own else None
-
-
-def _endings(events: Sequence[Event], view: View) -> list[Ending]:
-    return [
-        ending
-        for event in events
-        if raises_loops(event)
-        for ending in read_turn(event, view.preceding(event, HEARD_BEFORE)).endings
-    ]
