@@ -16,6 +16,7 @@ from lamina.errors import Unavailable
 from lamina.kernel.events import Context, Directives, Party
 from lamina.kernel.records import Loop
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.temporal import find_times
 from lamina.models.generator import OpenAiGenerator
@@ -138,7 +139,7 @@ def test_a_model_finds_what_rules_do_not(talk):
     assert loop.valid_from == talk.at
     assert loop.due_at is not None
     opened = talk.store.records.supports_of(TENANT, [loop.id])[loop.id]
-    assert (event_id, "opened_by") in [(each.source_id, each.relation) for each in opened]
+    assert (event_id, Tie.OPENED_BY) in [(each.source_id, each.relation) for each in opened]
     assert talk.states() == {"applied": 1}
     talk.replays()
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from given import ALICE, TENANT
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.readings.forgetting import forget_answers
 from lamina.pipeline.readings.loops_alone import TASK as LOOPS_ALONE
 from lamina.pipeline.readings.question import TASK
-from lamina.pipeline.readings.standing import READ_BY
 from lamina.pipeline.upgrading import Upgrader
 from lamina.session.identity import identity_of
 from lamina.store.ports.model_outputs import ModelOutput
@@ -307,7 +307,9 @@ def test_a_forgotten_answer_brings_the_rules_reading_back(chat: ReadChat, model:
     assert chat.texts() == by_rules
     assert list(chat.store.snapshot()) == chat.replayed()
     assert not [
-        each for each in chat.store.records.dependants_of(TENANT, [turn])[turn] if each.relation == READ_BY
+        each
+        for each in chat.store.records.dependants_of(TENANT, [turn])[turn]
+        if each.relation == Tie.READ_BY
     ]
 
 

@@ -14,6 +14,7 @@ from lamina import limits
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Fact, Layer, Loop
+from lamina.kernel.ties import Tie
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
@@ -269,7 +270,7 @@ class Deriver:
                 return self._decided.concepts(view)
             facts = read.of(view.event)
             writes = EpisodeBuilder(view, self._said_in).place(facts)
-            episode_id = next((s.record_id for s in writes.supports if s.relation == "contains"), None)
+            episode_id = next((s.record_id for s in writes.supports if s.relation == Tie.CONTAINS), None)
             synthesizer = ConceptSynthesizer(view, episode_id)
             concepts = synthesizer.synthesize([*facts, *read.taken_back(view.event)])
             payload = {

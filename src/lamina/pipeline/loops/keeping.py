@@ -22,6 +22,7 @@ from lamina.kernel.records import (
     Subject,
     Support,
 )
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.pipeline.loops.doing import end_stated
@@ -57,8 +58,8 @@ _JUST_NOW: Final = 2
 _SALIENCE_MAX: Final = 5
 _QUOTED: Final = " (“"
 _REFERENCE_CHARS: Final = 12
-_SPOKEN: Final = frozenset({"opened_by", "said_again_by", "affirmed_by"})
-_ENDED: Final = frozenset({"completed_by", "dropped_by"})
+_SPOKEN: Final = frozenset({Tie.OPENED_BY, Tie.SAID_AGAIN_BY, Tie.AFFIRMED_BY})
+_ENDED: Final = frozenset({Tie.COMPLETED_BY, Tie.DROPPED_BY})
 
 
 def raises_loops(event: Event) -> bool:
@@ -111,7 +112,7 @@ class LoopKeeper:
             self._move(move, held, writes)
             stated.move(move, writes)
 
-    def _supports_by(self, events: Sequence[Event], relations: Collection[str]) -> set[str]:
+    def _supports_by(self, events: Sequence[Event], relations: Collection[Tie]) -> set[str]:
         """The loops that events did something to."""
         supports = self._view.resting_on([event.id for event in events])
         return {support.record_id for support in supports if support.relation in relations}
@@ -162,7 +163,7 @@ class LoopKeeper:
 
     def _put_new(self, loop: Loop, writes: Writes) -> Loop:
         writes.records.append(loop)
-        writes.supports.append(self._support(loop, "opened_by", loop.confidence))
+        writes.supports.append(self._support(loop, Tie.OPENED_BY, loop.confidence))
         writes.texts.append(record_row(loop))
         return loop
 
@@ -189,11 +190,11 @@ class LoopKeeper:
     def _offered(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Loop:
         """Name the turn whose offer a yes took up: the words are its, and go with it."""
         for offer in self._view.previous(1) if draft.offered else ():
-            support = self._support(loop, "offered_in", draft.confidence)
-            writes.supports.append(support._replace(source_id=offer.id, role=self._event.id))
+            support = self._support(loop, Tie.OFFERED_IN, draft.confidence)
+            writes.supports.append(support._replace(source_id=offer.id, accepted_in=self._event.id))
         return loop
 
-    def _again(self, loop: Loop, draft: LoopDraft, writes: Writes, relation: str = "said_again_by") -> Loop:
+    def _again(self, loop: Loop, draft: LoopDraft, writes: Writes, relation: Tie = Tie.SAID_AGAIN_BY) -> Loop:
         at, offset = self._event.context.observed_at, self._event.offset
         late = at < loop.seen_at
         due = LocalTime(draft.due_at, offset) if draft.due_at is not None else _due_of(loop)
@@ -254,7 +255,7 @@ class LoopKeeper:
             valid_to=max(at, loop.valid_from + 1),
             to_offset=self._event.offset,
         )
-        self._put(ended, loop, "completed_by" if completed else "dropped_by", weight, writes)
+        self._put(ended, loop, Tie.COMPLETED_BY if completed else Tie.DROPPED_BY, weight, writes)
         end_stated(self._view, loop, self._turns_of(loop, writes), at, writes)
 
     def _turns_of(self, loop: Loop, writes: Writes) -> list[str]:
@@ -281,7 +282,7 @@ class LoopKeeper:
         ]
         return meant[0] if len(meant) == 1 else None
 
-    def _put(self, changed: Loop, held: Loop, relation: str, weight: float, writes: Writes) -> Loop:
+    def _put(self, changed: Loop, held: Loop, relation: Tie, weight: float, writes: Writes) -> Loop:
         """A new version in the place of the one held; one event makes one version of a loop at most."""
         event = self._event
         if held in writes.records and held.recorded_from == event.recorded_at:
@@ -297,7 +298,7 @@ class LoopKeeper:
         writes.supports.append(self._support(version, relation, weight))
         return version
 
-    def _support(self, loop: Loop, relation: str, weight: float) -> Support:
+    def _support(self, loop: Loop, relation: Tie, weight: float) -> Support:
         event = self._event
         return Support(
             tenant_id=event.tenant_id,
@@ -305,9 +306,9 @@ class LoopKeeper:
             source_id=event.id,
             relation=relation,
             weight=weight,
-            ordinal=event.context.observed_at,
-            role=event.observed_actor.id,
+            actor=event.observed_actor.id,
             recorded_at=event.recorded_at,
+            at=event.context.observed_at,
         )
 
 

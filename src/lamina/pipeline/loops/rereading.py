@@ -14,6 +14,7 @@ from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.local import to_local
 from lamina.kernel.records import LOOPS_OPEN, Loop, LoopStatus, LoopType
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import from_datetime
 from lamina.pipeline.loops.dues import horizon_of
 from lamina.pipeline.loops.keeping import (
@@ -35,8 +36,8 @@ from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["LoopRereader", "endings_in"]
 
-_SPOKEN: Final = frozenset({"said_again_by", "affirmed_by"})
-_ENDED: Final = frozenset({"completed_by", "dropped_by"})
+_SPOKEN: Final = frozenset({Tie.SAID_AGAIN_BY, Tie.AFFIRMED_BY})
+_ENDED: Final = frozenset({Tie.COMPLETED_BY, Tie.DROPPED_BY})
 _NAMED_FROM: Final = 0.5
 
 
@@ -86,7 +87,7 @@ class LoopRereader(LoopKeeper):
         )
 
     def _spoken_of(self) -> set[str]:
-        return self._supports_by([self._event], {"opened_by", *_SPOKEN, *_ENDED})
+        return self._supports_by([self._event], {Tie.OPENED_BY, *_SPOKEN, *_ENDED})
 
     def _stands(self, loop: Loop) -> bool:
         return loop.recorded_to is None or loop.recorded_to > self._event.recorded_at
@@ -176,7 +177,7 @@ class LoopRereader(LoopKeeper):
         if pointer.says == "said_again":
             settled.add(loop.id)
             held[held.index(loop)] = self._again(
-                loop, self._draft_again(loop, pointer), writes, "affirmed_by"
+                loop, self._draft_again(loop, pointer), writes, Tie.AFFIRMED_BY
             )
         elif bears_on(pointer.terms, str(loop.object.value)) and (
             pointer.says == "dropped" or loop.predicate in ENDS_WHEN_DONE

@@ -12,12 +12,13 @@ from typing import Final
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.records import Concept
+from lamina.kernel.ties import Tie
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.loops.keeping import raises_loops
 from lamina.pipeline.loops.rereading import LoopRereader, endings_in
 from lamina.pipeline.mending import Mender
-from lamina.pipeline.readings.standing import READ_BY, Readings
+from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.speakers import another_speaks
 from lamina.pipeline.versions import tie
 from lamina.pipeline.view import View
@@ -51,7 +52,7 @@ class Rereading:
             if not apart.is_borne_out(reading.open):
                 return Writes()  # it only points, at what the turn does not speak of: somebody made it up
         places = [turn.position, *(each.position for each in self._before(view, turn))]
-        writes = Writes(supports=[tie(entry, turn.id, entry.id, READ_BY)])
+        writes = Writes(supports=[tie(entry, turn.id, entry.id, Tie.READ_BY)])
         facts = view.after(writes, entry)
         writes.add(self._mender.read_anew(facts, turn, reading))
         view.saw_excluded |= facts.saw_excluded or turn.excluded
@@ -67,7 +68,7 @@ class Rereading:
             touched = dict.fromkeys(
                 [*(each.id for each in changed.closings), *(each.id for each in changed.records)]
             )
-            changed.supports += [tie(entry, each, entry.id, READ_BY) for each in touched]
+            changed.supports += [tie(entry, each, entry.id, Tie.READ_BY) for each in touched]
             writes.add(changed)
             view.saw_excluded |= at.saw_excluded
         return writes
@@ -93,11 +94,11 @@ class Rereading:
     def _before(self, view: View, turn: Event) -> list[Event]:
         """The entries by which the turn was read before."""
         ties = view.supports_of([turn.id]).get(turn.id, [])
-        return [*view.events({each.source_id for each in ties if each.relation == READ_BY}).values()]
+        return [*view.events({each.source_id for each in ties if each.relation == Tie.READ_BY}).values()]
 
     def _read_here(self, view: View) -> str | None:
         """The turn, where the entry had it read anew."""
         ties = view.dependants_of([view.event.id])
         anew = view.event.reads
-        own = {each.record_id for each in ties if each.relation == READ_BY}
+        own = {each.record_id for each in ties if each.relation == Tie.READ_BY}
         return anew.event_id if anew is not None and anew.event_id in own else None
