@@ -66,7 +66,7 @@ def _keep_out(tables: Tables, tenant_id: str, record_ids: Iterable[str]) -> set[
 
 
 def _rests_on_events(tables: Tables, tenant_id: str, record_id: str) -> bool:
-    sources = _reached(tables, tenant_id, record_id, upward=False)
+    sources = {record_id, *_reached(tables, tenant_id, record_id, upward=False)}
     events = [tables.events[tenant_id, key] for key in sources if (tenant_id, key) in tables.events]
     return any(event.counts for event in events)
 

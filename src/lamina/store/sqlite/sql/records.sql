@@ -295,6 +295,13 @@ SELECT id FROM dependant ORDER BY id;
 -- Whether a record is kept out.
 SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1 LIMIT 1;
 
+-- name: is_kept_out
+-- Whether a record or an event is kept out.
+SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1
+UNION ALL
+SELECT 1 FROM event INDEXED BY event_id WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NOT NULL AND bears_out = 0
+LIMIT 1;
+
 -- name: excluded_sources
 -- Which of some events and records are kept out: ?2 is a JSON list.
 SELECT id FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2))
