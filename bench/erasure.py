@@ -29,6 +29,7 @@ from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin,
 from lamina.kernel.ids import Prefix, RandomIds, derived_id
 from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance, Subject, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, SystemClock
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.erasures import ErasureJob
@@ -279,7 +280,7 @@ def claim(prefix: Prefix, event: Event) -> dict[str, object]:
 
 
 def support(record_id: object, event: Event) -> Support:
-    return Support(TENANT, str(record_id), event.id, "extracted_from", recorded_at=event.recorded_at)
+    return Support(TENANT, str(record_id), event.id, Tie.EXTRACTED_FROM, recorded_at=event.recorded_at)
 
 
 def text(event: Event) -> TextRow:

@@ -58,11 +58,12 @@ _COPIES = (
            object_key, slot, claim_key, session, topic, confidence, stance, valid_from, valid_to,
            recorded_from + :span, recorded_to + :span, replace(replace(superseded_by, :old, :new), :old_concept, :new_concept),
            replace(replace(closed_by, :old, :new), :old_concept, :new_concept), excluded,
-           replace(replace(body, :old, :new), :old_concept, :new_concept)
+           replace(replace(body, :old, :new), :old_concept, :new_concept),
+           status, salience, horizon, due_at, due_offset, seen_at
     FROM record WHERE tenant_id = :tenant AND position <= :last""",
     """INSERT INTO support
     SELECT tenant_id, replace(replace(record_id, :old, :new), :old_concept, :new_concept), replace(replace(source_id, :old, :new), :old_concept, :new_concept), relation, weight, polarity,
-           ordinal, role, recorded_at + :span
+           place, actor, recorded_at + :span, at, part, replace(accepted_in, :old, :new)
     FROM support
     WHERE tenant_id = :tenant AND (instr(source_id, :old) OR instr(source_id, :old_concept))""",
     """INSERT INTO mention

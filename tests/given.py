@@ -23,6 +23,7 @@ from lamina.kernel.records import (
     Support,
 )
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, Axes
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.index import TextRow, VectorRow
@@ -242,7 +243,7 @@ def concept(name: str = "tea", **more: Any) -> Concept:
 
 
 def support(record_id: str, source_id: str, **more: Any) -> Support:
-    values = {"tenant_id": TENANT, "relation": "derived_from", "recorded_at": NOON}
+    values = {"tenant_id": TENANT, "relation": Tie.SUPPORTED_BY, "recorded_at": NOON}
     return Support(record_id=record_id, source_id=source_id, **{**values, **more})
 
 

@@ -14,9 +14,10 @@ Told = dict[str, Any]
 
 
 def found(*new: dict[str, Any], **lists: Any) -> str:
-    """An answer about loops, with everything filled in."""
+    """An answer about a turn that says something of loops alone, with everything filled in."""
     items = [{"type": "commitment", "when": None, **item} for item in new]
-    return json.dumps({"new": items, "reinforced": [], "completed": [], "dropped": [], **lists})
+    loops = {"new": items, "reinforced": [], "completed": [], "dropped": [], **lists}
+    return json.dumps({"facts": [], "loops": loops, "identity": []})
 
 
 class ModelServer(ThreadingHTTPServer):

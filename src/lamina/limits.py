@@ -418,7 +418,6 @@ LOOP_CHARS_MAX: Final = (
     160  # in the words of a language model; rules take at most twelve words of the turn's own
 )
 LOOP_TURN_CHARS_MAX: Final = 4000  # what a language model is shown of a turn
-LOOP_ANSWER_CHARS_MAX: Final = 32_768
 READING_ANSWER_CHARS_MAX: Final = 65_536  # of what a language model says about a turn
 READING_ITEMS_MAX: Final = 24  # of each list in that
 READING_OBJECT_CHARS_MAX: Final = 200  # of a value of a fact, or of whom it is about
@@ -441,15 +440,6 @@ READING_SUMMARY_TURNS_MAX: Final = (
     256  # of a sitting whose summary is shown: each of them is a source of the answer
 )
 READING_VOCABULARY_MAX: Final = 60  # predicates that are shown
-LOOP_TOKENS_MAX: Final = 600
-# What a language model words from lines: bridges, summaries of concepts, why a belief is held.
-CITED_LINES_MAX: Final = 24  # that it is shown of a concept, a belief or a sitting
-CITED_LINE_CHARS_MAX: Final = 400  # of each of them
-CITED_SENTENCES_MAX: Final = 8  # that stand of an answer
-CITED_SENTENCE_CHARS_MAX: Final = 400
-CITED_ANSWER_CHARS_MAX: Final = 16_384
-CITED_TOKENS_MAX: Final = 600  # of an answer
-WORDED_PER_EVENT_MAX: Final = 4  # concepts, and beliefs, that are asked about once an event changed them
 PARTICIPANT_ID_BYTES_MAX: Final = (
     93  # whatever its characters, it fits the id of a scope's segment once encoded
 )

@@ -210,6 +210,14 @@ def test_a_record_that_is_kept_out_is_not_found_when_its_words_change(store: Sto
     assert names(store, "tea") == []
 
 
+def test_the_words_of_a_cancelled_event_are_not_found_when_they_are_put_again(store: Store) -> None:
+    event = land(store, Writes())
+    put(store, text_row(event.id, "tea"))
+    store.log.cancel(TENANT, event.id)
+    put(store, text_row(event.id, "tea again"))
+    assert names(store, "tea") == []
+
+
 def test_vectors_come_in_order_by_scope_and_model(store: Store) -> None:
     wanted = [vector_row("fact_2"), vector_row("fact_1")]
     others = [vector_row("fact_3", BOB), vector_row("fact_1", model="n"), vector_row("x", tenant_id="other")]

@@ -27,6 +27,7 @@ from lamina.kernel.events import Context, Event
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Entity,
+    EpisodeRole,
     Horizon,
     Layer,
     Loop,
@@ -38,6 +39,7 @@ from lamina.kernel.records import (
     Subject,
 )
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Interval
 from lamina.store.ports.records import RecordQuery, Statement
 from lamina.store.ports.store import Store
@@ -227,9 +229,7 @@ def test_several_slots_are_read_as_each_of_them(store: Store, seed: int) -> None
 def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Store) -> None:
     late = land(store, Writes(records=[fact()]), context=Context(observed_at=NOON + 900))
     early, gone = append(store, "early", "gone", context=Context(observed_at=NOON - 900))
-    told = [
-        support(fact().id, event.id, role="user:alice", ordinal=NOON + 5) for event in (gone, early, late)
-    ]
+    told = [support(fact().id, event.id, actor="user:alice", at=NOON + 5) for event in (gone, early, late)]
     land(store, Writes(supports=told))
     store.log.cancel(TENANT, gone.id)
     assert store.records.statements(TENANT, [fact().id, "fct_none"]) == {
@@ -325,7 +325,7 @@ def test_excluded_records_are_left_out_of_queries(store: Store) -> None:
 @pytest.mark.parametrize("late", [False, True])
 def test_what_has_no_words_of_a_loop_does_not_hold_it(store: Store, relation: str, late: bool) -> None:
     opening = land(store, Writes(records=[loop()]))
-    opened = support(loop().id, opening.id, relation="opened_by")
+    opened = support(loop().id, opening.id, relation=Tie.OPENED_BY)
     ending = land(store, Writes(supports=[opened]))
     if late:
         store.log.cancel(TENANT, opening.id)
@@ -336,7 +336,7 @@ def test_what_has_no_words_of_a_loop_does_not_hold_it(store: Store, relation: st
         store.log.cancel(TENANT, opening.id)
         finish_all(store)
     assert found(store, FACTS) == []
-    land(store, Writes(supports=[support(loop().id, again.id, relation="said_again_by")]))
+    land(store, Writes(supports=[support(loop().id, again.id, relation=Tie.SAID_AGAIN_BY)]))
     assert found(store, FACTS) == places(loop())
 
 
@@ -349,11 +349,11 @@ def test_an_offer_and_the_yes_to_it_hold_a_loop_together(
     offer, yes, worded = append(store, "offer", "yes", "worded")
     gone = {"offer": [offer], "yes": [yes], "both": [offer, yes], "none": []}[cancelled]
     told = [
-        support(loop().id, yes.id, relation="opened_by"),
-        support(loop().id, offer.id, relation="offered_in", role=yes.id),
+        support(loop().id, yes.id, relation=Tie.OPENED_BY),
+        support(loop().id, offer.id, relation=Tie.OFFERED_IN, accepted_in=yes.id),
     ]
     if own:
-        told.append(support(loop().id, worded.id, relation="said_again_by"))
+        told.append(support(loop().id, worded.id, relation=Tie.SAID_AGAIN_BY))
     if late:
         for event in gone:
             store.log.cancel(TENANT, event.id)
@@ -367,10 +367,10 @@ def test_an_offer_and_the_yes_to_it_hold_a_loop_together(
 # ---- the why graph
 
 
-def test_supports_are_ordered_by_ordinal_and_read_from_both_ends(store: Store) -> None:
+def test_supports_are_ordered_by_place_and_read_from_both_ends(store: Store) -> None:
     edges = [
-        support("ep_1", "evt_2", ordinal=2, weight=0.5, role="outcome"),
-        support("ep_1", "evt_3", ordinal=1, polarity="against"),
+        support("ep_1", "evt_2", place=2, weight=0.5, part=EpisodeRole.OUTCOME),
+        support("ep_1", "evt_3", place=1, polarity="against"),
         support("ep_0", "evt_3"),
     ]
     land(store, Writes(supports=[*edges, support("ep_1", "evt_3", tenant_id="other")]))
@@ -383,7 +383,7 @@ def test_supports_are_ordered_by_ordinal_and_read_from_both_ends(store: Store) -
 def test_ids_of_what_rests_on_a_source_come_once_and_in_order(store: Store) -> None:
     edges = [
         support("fact_2", "evt_1"),
-        support("fact_2", "evt_1", relation="cites"),
+        support("fact_2", "evt_1", relation=Tie.HANDED_OVER_IN),
         support("fact_1", "evt_1"),
         support("belief_1", "fact_1"),
         support("fact_9", "evt_1", tenant_id="other"),
@@ -414,8 +414,8 @@ def test_what_rests_on_sources_is_read_in_so_many_steps(store: Store) -> None:
 
 
 def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
-    edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("belief_1", "fact_1", ordinal=1),
-             support("belief_1", "fact_2", ordinal=2), support("concept_1", "belief_1")]  # fmt: skip
+    edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("belief_1", "fact_1", place=1),
+             support("belief_1", "fact_2", place=2), support("concept_1", "belief_1")]  # fmt: skip
     land(store, Writes(supports=edges))
     below = store.records.supports_below
     assert below(TENANT, ["belief_1"], 1, 9) == {"belief_1": edges[2:4]}
@@ -433,7 +433,7 @@ def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
 def test_an_edge_known_already_stays_as_it_is(store: Store) -> None:
     first = support("fact_1", "evt_1", weight=0.5)
     land(store, Writes(supports=[first, first._replace(weight=0.9)]))
-    land(store, Writes(supports=[first._replace(relation="cites")]))
+    land(store, Writes(supports=[first._replace(relation=Tie.HANDED_OVER_IN)]))
     assert store.records.supports_of(TENANT, ["fact_1"])["fact_1"].count(first) == 1
     assert len(store.records.supports_of(TENANT, ["fact_1"])["fact_1"]) == 2
 
@@ -518,7 +518,7 @@ def test_supports_are_read_as_they_were_known(store: Store) -> None:
         support("belief_1", "fact_1", recorded_at=NOON),
         support("belief_1", "fact_2", recorded_at=NOON + 5),
         support("belief_2", "fact_1", recorded_at=NOON + 5),
-        support("belief_2", "fact_1", recorded_at=NOON + 9, relation="repeated_by"),
+        support("belief_2", "fact_1", recorded_at=NOON + 9, relation=Tie.EXTRACTED_FROM),
     ]
     land(store, Writes(supports=edges))
     early = {"seen_at": NOON + 4}

@@ -10,6 +10,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,12 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 Body = tuple[bytes, dict[str, str]]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup that a body happens to ask for lies beside the data folder, which is named relative to the current one."""
+    monkeypatch.chdir(tmp_path)
 
 
 def _mutated(random_: random.Random, body: dict[str, Any]) -> bytes:

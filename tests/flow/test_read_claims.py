@@ -10,6 +10,7 @@ import pytest
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Evidence, ObjectValue, Stance, Subject
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, instant
 from lamina.store.ports.writes import Closing
 
@@ -246,8 +247,8 @@ def test_what_rests_in_closed_scopes_is_counted_and_not_named(world: Any) -> Non
     belief = world.belief(scope=team, evidence=evidence)
     supports = [
         world.support(fact.id, event.id),
-        world.support(belief.id, fact.id, weight=0.9, relation="supported_by"),
-        world.support(belief.id, other.id, weight=0.4, relation="contradicted_by", polarity="against"),
+        world.support(belief.id, fact.id, weight=0.9, relation=Tie.SUPPORTED_BY),
+        world.support(belief.id, other.id, weight=0.4, relation=Tie.CONTRADICTED_BY, polarity="against"),
     ]
     world.land(fact, other, belief, supports=supports)
     whole = world.get("/v1/beliefs/why", belief_id=belief.id)
@@ -274,7 +275,7 @@ def test_why_walks_down_to_the_events(world: Any) -> None:
     fact, belief, episode = world.fact(), world.belief(), world.episode()
     supports = [
         world.support(fact.id, event.id),
-        world.support(episode.id, event.id, relation="contains"),
+        world.support(episode.id, event.id, relation=Tie.CONTAINS),
         world.support(belief.id, fact.id, weight=0.34),
         world.support(belief.id, episode.id, weight=0.22, polarity="against"),
     ]
@@ -306,9 +307,9 @@ def test_a_record_of_any_layer_says_why(world: Any) -> None:
     fact, belief, episode, concept = world.fact(), world.belief(), world.episode(), world.concept()
     supports = [
         world.support(fact.id, event.id),
-        world.support(episode.id, event.id, relation="contains"),
+        world.support(episode.id, event.id, relation=Tie.CONTAINS),
         world.support(belief.id, fact.id),
-        world.support(concept.id, fact.id, relation="synthesized_from"),
+        world.support(concept.id, fact.id, relation=Tie.SYNTHESIZED_FROM),
     ]
     world.land(fact, belief, episode, concept, supports=supports)
     told = {each.id: world.get(f"/v1/why/{each.id}") for each in (event, fact, belief, episode, concept)}

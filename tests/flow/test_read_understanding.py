@@ -9,6 +9,7 @@ import pytest
 
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Edge, Stance
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import instant
 
 SCOPE = "org:acme/user:alice"
@@ -19,7 +20,7 @@ def test_an_episode_holds_its_events_in_order_with_their_roles(world: Any) -> No
     events = [world.event(str(number)).id for number in range(4)]
     roles = ("trigger", "context", "outcome", "outcome")
     supports = [
-        world.support(episode.id, event, relation="contains", ordinal=place, role=role)
+        world.support(episode.id, event, relation=Tie.CONTAINS, place=place, part=role)
         for place, (event, role) in enumerate(zip(events, roles, strict=True))
     ]
     world.land(episode, supports=list(reversed(supports)))
@@ -239,7 +240,7 @@ def test_a_concept_that_lost_more_than_half_of_its_supports_is_hidden(world: Any
     concept = world.concept(about="ent_acme", inputs=tuple(fact.id for fact in facts))
     supports = [world.support(concept.id, fact.id) for fact in facts]
     supports += [
-        world.support(fact.id, event.id, relation="extracted_from")
+        world.support(fact.id, event.id, relation=Tie.EXTRACTED_FROM)
         for fact, event in zip(facts, events, strict=True)
     ]
     world.land(concept, *facts, supports=supports)

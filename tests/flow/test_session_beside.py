@@ -533,7 +533,7 @@ def test_tenants_are_kept_apart_inside(inside):
 def test_what_a_model_failed_to_answer_is_shown_and_tried_again(inside):
     say(inside, "The dentist thing is hanging over me.")
     say(inside, "The boiler is hanging over me too.", tenantId="tenant_b")
-    deriver = Deriver(inside.store, RulesExtractor(find_times, use_parser=False), None, asks="loops/1")
+    deriver = Deriver(inside.store, RulesExtractor(find_times, use_parser=False), None, asks="extract/1")
     Worker(inside.store, deriver, None, inside.clock, "test").drain()
     (first, _) = inside.store.inquiries.claim(limit=9, lease_until=0, now=0, owner="one")
     inside.store.inquiries.put_off(first, "MODEL_REFUSED: no", retry_at=None)
@@ -542,7 +542,7 @@ def test_what_a_model_failed_to_answer_is_shown_and_tried_again(inside):
         "id": first.id,
         "scope": SCOPE,
         "event_id": first.event_id,
-        "task": "loops/1",
+        "task": "extract/1",
         "status": "failed",
         "attempts": 1,
         "next_attempt_at": None,

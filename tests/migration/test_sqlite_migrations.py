@@ -10,10 +10,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from given import ALICE, TENANT, CountedIds, ManualClock, append
+from given import ALICE, TENANT, CountedIds, ManualClock, append, fact, loop
 from lamina.errors import Fault
 from lamina.kernel.local import LocalTime
+from lamina.kernel.records import EpisodeRole, Support
+from lamina.kernel.ties import Tie
 from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.rows import read_record, record_row
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.codec import read_event
 from lamina.store.sqlite.lifecycle import LifecycleWriter
@@ -252,3 +255,42 @@ def test_events_from_before_keep_their_place_and_have_no_offset() -> None:
         connection.execute(step.sql)
     (event,) = map(read_event, connection.execute("SELECT * FROM event"))
     assert (event.id, event.told_at, event.context.observed_offset) == ("evt_1", LocalTime(10), None)
+
+
+@pytest.mark.parametrize("prefix", ["", "frozen_"])
+def test_edges_and_loops_from_before_say_what_they_mean(prefix: str) -> None:
+    connection = apsw.Connection(":memory:")
+    steps = migrations()
+    ties = next(step for step in steps if step.name.endswith("_ties_and_loops.sql"))
+    for step in steps[: steps.index(ties)]:
+        connection.execute(step.sql)
+    edges = [
+        ("eps_1", "evt_1", "contains", 3, "outcome"),
+        ("fct_1", "evt_1", "extracted_from", 70, "user:ana"),
+        ("fct_1", "evt_2", "cancelled_by", 0, None),
+        ("fct_2", "evt_1", "offered_in", 80, "evt_2"),
+    ]
+    for edge in edges:
+        connection.execute(
+            f"INSERT INTO {prefix}support VALUES ('acme', ?, ?, ?, 1.0, 'supports', ?, ?, 90)",
+            edge,
+        )
+    held = loop("dentist", due_at=70, due_offset=60, seen_at=50, salience=4)
+    *columns, body = record_row(held)[:23]
+    state = '"loop":["active",4,"ongoing",70,50,60],'
+    for row in ((*columns, body.replace("{", "{" + state, 1)), record_row(fact("tea"))[:23]):
+        connection.execute(f"INSERT INTO {prefix}record VALUES ({', '.join('?' * 23)})", row)
+    for step in steps[steps.index(ties) :]:
+        connection.execute(step.sql)
+    found = map(Support._make, connection.execute(f"SELECT * FROM {prefix}support"))
+    assert [
+        (each.relation, each.place, each.at, each.actor, each.part, each.accepted_in) for each in found
+    ] == [
+        (Tie.CONTAINS, 3, None, None, EpisodeRole.OUTCOME, None),
+        (Tie.EXTRACTED_FROM, 0, 70, "user:ana", None, None),
+        (Tie.CANCELLED_BY, 0, None, None, None, None),
+        (Tie.OFFERED_IN, 0, 80, None, None, "evt_2"),
+    ]
+    rows = list(connection.execute(f"SELECT * FROM {prefix}record"))
+    assert {read_record(row) for row in rows} == {held, fact("tea")}
+    assert set(rows) == {record_row(held), record_row(fact("tea"))}

@@ -16,9 +16,9 @@ from given import ALICE, TENANT, ManualClock, draft
 from lamina.kernel.events import IDENTITY, Directives, Origin, Trust
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.records import Concept, Fact, Layer
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.view import EXTRACTED_FROM
 from lamina.store.entities import standing_entity
 from lamina.store.memory import MemoryStore
 from told import DAY, START, Memory
@@ -88,7 +88,7 @@ def said_by_events(memory: Memory) -> set[tuple[str, str]]:
         (each.source_id, held[fact_id])
         for fact_id, found in supports.items()
         for each in found
-        if each.relation == EXTRACTED_FROM
+        if each.relation == Tie.EXTRACTED_FROM
     }
 
 

@@ -22,6 +22,7 @@ from lamina.language.temporal import find_times
 from lamina.models.ports import Generated, Message
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.readings.question import TASK
 from lamina.pipeline.worker import Worker
 from lamina.session.inquirer import Inquirer
 from lamina.session.loops import open_loops
@@ -71,6 +72,14 @@ class Oracle:
         return Generated(self._answer(told, chance))
 
     def _answer(self, told: dict[str, Any], chance: random.Random) -> str:
+        if "turns" in told:
+            asked = [(each["n"], {**told, "turn": each["text"]}) for each in told["turns"] if "n" in each]
+            return json.dumps(
+                {"turns": [{"n": n, **json.loads(self._whole(each, chance))} for n, each in asked]}
+            )
+        return self._whole(told, chance)[: chance.choice([None, None, None, None, -40, 0])]
+
+    def _whole(self, told: dict[str, Any], chance: random.Random) -> str:
         words = told["turn"].split()
 
         def part(most: int) -> str:
@@ -85,9 +94,7 @@ class Oracle:
             {"type": chance.choice(list(LoopType)), "text": part(4), "quote": part(9), "when": part(2)}
             for _ in range(chance.randint(0, 6))
         ]
-        done = [{**item, "explicit": True, "confidence": 0.9} for item in pointed()]
-        answer = found(*new, reinforced=pointed(), completed=done, dropped=pointed()[:1])
-        return answer[: chance.choice([None, None, None, None, -40, 0])]
+        return found(*new, reinforced=pointed(), completed=pointed(), dropped=pointed()[:1])
 
 
 class Simulation:
@@ -100,7 +107,7 @@ class Simulation:
             SqliteStore(folder, clock=self.clock, ids=CountedIds(), durable=False),
             MemoryStore(clock=self.clock, ids=CountedIds()),
         ]
-        self.workers = [self.working(store, asks="loops/1") for store in self.stores]
+        self.workers = [self.working(store, asks=TASK) for store in self.stores]
         self.inquirers = [Inquirer(store, self.clock, self.oracle) for store in self.stores]
         self.said: list[tuple[str, str]] = []
 

@@ -163,7 +163,7 @@ class Simulation:
             records=[made],
             closings=[Closing(old.tenant_id, old.id, old.version, event.recorded_at, made.id)],
             supports=[
-                support(made.id, source, tenant_id=tenant_id, ordinal=self.random.randint(0, 2))
+                support(made.id, source, tenant_id=tenant_id, place=self.random.randint(0, 2))
                 for source in self.random.sample(sources, min(2, len(sources)))
             ],
             entities=[Entity(tenant_id=tenant_id, id=f"ent_{len(old.id)}", normalised_name="al", type="x")],

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from lamina.kernel.records import Fact, Support
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 
-__all__ = ["MAY_CHANGE", "MayHaveChanged", "may_have_changed"]
-
-MAY_CHANGE: Final = "may_change"
-"""From a fact to a later turn of the same speaker that speaks of its matter with a sign of change; its ordinal is when that was said."""
-
-_SAYS_SO: Final = "extracted_from"
+__all__ = ["MayHaveChanged", "may_have_changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +22,12 @@ class MayHaveChanged:
 
 def may_have_changed(fact: Fact, supports: Sequence[Support]) -> MayHaveChanged | None:
     """The newest mark of a fact, as its supports stand; None once it was said again after that, or ended by then."""
-    marks = [each for each in supports if each.relation == MAY_CHANGE]
+    marks = [each for each in supports if each.relation == Tie.MAY_CHANGE]
     if not marks:
         return None
-    newest = max(marks, key=lambda each: (each.ordinal, each.recorded_at, each.source_id))
-    said = max((each.recorded_at for each in supports if each.relation == _SAYS_SO), default=0)
-    ended = fact.valid_to is not None and fact.valid_to <= newest.ordinal
+    newest = max(marks, key=lambda each: (each.since, each.recorded_at, each.source_id))
+    said = max((each.recorded_at for each in supports if each.relation == Tie.EXTRACTED_FROM), default=0)
+    ended = fact.valid_to is not None and fact.valid_to <= newest.since
     if ended or fact.superseded_by is not None or said > newest.recorded_at:
         return None
-    return MayHaveChanged(newest.source_id, newest.ordinal)
+    return MayHaveChanged(newest.source_id, newest.since)

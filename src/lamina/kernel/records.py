@@ -16,6 +16,7 @@ from lamina.kernel.events import Trust
 from lamina.kernel.ids import Prefix
 from lamina.kernel.local import LocalTime, Offset, day_text, whole_days
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 
 if TYPE_CHECKING:
@@ -373,7 +374,7 @@ class EpisodeRole(StrEnum):
 class Episode(Record):
     """A bounded span of related events (seed 002, 7.2).
 
-    ``size`` is how many of the episode's member events this version holds: its first ``size`` by ordinal. ``session`` is that of its last
+    ``size`` is how many of the episode's member events this version holds: its first ``size`` by place. ``session`` is that of its last
     event. A ``resting`` one is over for now: a session that speaks of its matter goes on with it, until it is ``sealed``.
     """
 
@@ -464,17 +465,34 @@ class Mention:
 class Support(NamedTuple):
     """An edge of the why graph: ``record_id`` rests on ``source_id``. A tuple, since a read takes hundreds of them.
 
-    ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``ordinal`` orders the sources:
-    the place of an event in its episode, the instant from which on a statement says that its fact holds. ``role`` is
-    what an event did in its episode, or who made a statement.
+    ``weight`` in 0..1; ``polarity`` says whether the source speaks for or against. ``actor`` made the statement, where the edge is one,
+    and ``at`` is the instant that its relation tells about (see ``Tie``). The edges of a record are in the order of ``place`` and ``at``.
     """
 
     tenant_id: str
     record_id: str
     source_id: str
-    relation: str
+    relation: Tie
     weight: float = 1.0
     polarity: Literal["supports", "against"] = "supports"
-    ordinal: int = 0
-    role: str | None = None
+    place: int = 0
+    """Of an event in its episode."""
+    actor: str | None = None
     recorded_at: Instant = 0
+    at: Instant | None = None
+    part: EpisodeRole | None = None
+    """What an event did in its episode."""
+    accepted_in: str | None = None
+    """The turn that said yes to an offer."""
+
+    @property
+    def since(self) -> Instant:
+        """``at``, of a relation that has one."""
+        assert self.at is not None, "a statement has an instant"
+        return self.at
+
+
+def order_of(support: Support) -> tuple[int, bool, Instant, Instant, str]:
+    """The order of the edges of a record."""
+    at = support.at
+    return support.place, at is not None, at or 0, support.recorded_at, support.source_id

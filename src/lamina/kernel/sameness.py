@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from lamina.kernel.events import IDENTITY, Event
 
-__all__ = ["DECIDES", "EntityMerge", "EntitySplit", "Sameness", "sameness_of", "standing_for"]
-
-DECIDES: Final = "decides"
-"""From an entry of the log to an entity that it is about."""
+__all__ = ["EntityMerge", "EntitySplit", "Sameness", "sameness_of", "standing_for"]
 
 
 @dataclass(frozen=True, slots=True)

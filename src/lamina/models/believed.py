@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import day_text
 from lamina.kernel.records import Belief, Fact, Record
 from lamina.kernel.time import Instant
 from lamina.language.quarantine import quarantine_of, quarantine_of_words
+from lamina.models import wording_bounds
 from lamina.models.cited import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
 from lamina.store.ports.store import Store
 
@@ -46,7 +46,7 @@ def question_about_belief(
     for each in evidence:
         mark = "" if each.polarity == "supports" else "(against) "
         told += _lines(facts.get(each.source_id), stated.get(each.source_id, ()), mark)
-    lines = showable(told, most=limits.CITED_LINES_MAX)
+    lines = showable(told, most=wording_bounds.CITED_LINES_MAX)
     negation = "not " if belief.negated else ""
     about = f"{belief.subject.name} {negation}{belief.predicate.replace('_', ' ')} {belief.object.text}"
     question = CitedQuestion(

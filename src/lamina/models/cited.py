@@ -17,11 +17,11 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lamina import limits
 from lamina.kernel.canonical import digest
 from lamina.kernel.scopes import Scope
 from lamina.kernel.shown import on_one_line
 from lamina.language.injections import injection_signs
+from lamina.models import wording_bounds
 from lamina.models.ports import Message
 from lamina.models.support import support_of
 
@@ -111,7 +111,7 @@ def showable(lines: Sequence[NumberedLine], *, most: int) -> tuple[NumberedLine,
     """The lines that a model may see, each text once, on one line and cut; those that give orders are left out."""
     seen: dict[str, NumberedLine] = {}
     for each in lines:
-        text = _plain(each.text)[: limits.CITED_LINE_CHARS_MAX]
+        text = _plain(each.text)[: wording_bounds.CITED_LINE_CHARS_MAX]
         if text and not injection_signs(each.text):
             seen.setdefault(text, NumberedLine(each.id, text))
     return tuple(seen.values())[:most]
@@ -127,15 +127,15 @@ def cited_sentences(answer: str, lines: Sequence[NumberedLine]) -> tuple[CitedSe
         text = _plain(_CITED.sub("", each.text))
         numbers = [number for number in dict.fromkeys(each.lines) if 0 < number <= len(lines)]
         named = [lines[number - 1] for number in numbers]
-        if not text or len(text) > limits.CITED_SENTENCE_CHARS_MAX or injection_signs(text):
+        if not text or len(text) > wording_bounds.CITED_SENTENCE_CHARS_MAX or injection_signs(text):
             continue
         if support_of(text, [line.text for line in named]) >= SUPPORTED_FROM:
             found.setdefault(text, CitedSentence(text, tuple(dict.fromkeys(line.id for line in named))))
-    return tuple(found.values())[: limits.CITED_SENTENCES_MAX]
+    return tuple(found.values())[: wording_bounds.CITED_SENTENCES_MAX]
 
 
 def _claimed(answer: str) -> list[_Claimed] | None:
-    bare = _FENCE.sub("", answer[: limits.CITED_ANSWER_CHARS_MAX])
+    bare = _FENCE.sub("", answer[: wording_bounds.CITED_ANSWER_CHARS_MAX])
     start, end = bare.find("{"), bare.rfind("}")
     try:
         found = json.loads(bare[start : end + 1]) if 0 <= start < end else None
@@ -146,7 +146,7 @@ def _claimed(answer: str) -> list[_Claimed] | None:
 
 
 def _items(listed: Sequence[Any]) -> Iterator[_Claimed]:  # Any: JSON
-    for each in listed[: limits.CITED_SENTENCES_MAX * 4]:
+    for each in listed[: wording_bounds.CITED_SENTENCES_MAX * 4]:
         try:
             yield _Claimed.model_validate(each)
         except ValidationError:

@@ -32,6 +32,7 @@ from lamina.kernel.records import (
     claim_key_of,
 )
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
@@ -41,7 +42,7 @@ from lamina.pipeline.matters import chain_of, is_denial, is_shared, value_of, wo
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.travelling import travelled
-from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, View
+from lamina.pipeline.view import View
 from lamina.pipeline.voices import independent, voices_of
 from lamina.store.ports.writes import Closing, Writes
 from lamina.store.rules.redacting import demoted
@@ -229,7 +230,8 @@ class BeliefReviser:
         """The facts of a scope with what was said of them there."""
         supports = self._view.standing_supports({fact.id for fact in facts})
         said = {
-            fact_id: [s for s in found if s.relation == EXTRACTED_FROM] for fact_id, found in supports.items()
+            fact_id: [s for s in found if s.relation == Tie.EXTRACTED_FROM]
+            for fact_id, found in supports.items()
         }
         self._leave_out_moved(facts, said)
         said = {fact.id: _strongest(fact, said[fact.id]) for fact in facts if fact.id in said}
@@ -271,7 +273,7 @@ class BeliefReviser:
             (fact_id, each.source_id)
             for fact_id, found in supports.items()
             for each in found
-            if each.relation == HANDED_OVER_IN
+            if each.relation == Tie.HANDED_OVER_IN
         }
 
     def _leave_out_moved(self, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
@@ -313,10 +315,10 @@ def _strongest(fact: Fact, said: Sequence[Support]) -> list[Support]:
     word counts."""
     groups: dict[tuple[str | None, bool], list[Support]] = {}
     for each in said:
-        inside = fact.valid_from <= each.ordinal and (fact.valid_to is None or each.ordinal < fact.valid_to)
-        groups.setdefault((each.role, inside), []).append(each)
+        inside = fact.valid_from <= each.since and (fact.valid_to is None or each.since < fact.valid_to)
+        groups.setdefault((each.actor, inside), []).append(each)
     for group in groups.values():
-        group.sort(key=lambda each: (-each.weight, -each.ordinal, each.source_id))
+        group.sort(key=lambda each: (-each.weight, -each.since, each.source_id))
     return [each for group in groups.values() for each in group[:_WORDS_MAX]]
 
 
@@ -339,7 +341,7 @@ def _statement(support: Support, source: Event, voice: str, *, is_hearsay: bool)
         support.source_id,
         voice,
         support.weight,
-        support.ordinal,
+        support.since,
         None if ttl is None else source.context.observed_at + ttl,
         is_hearsay,
     )
@@ -469,7 +471,7 @@ def _supports(event: Event, belief: Belief) -> list[Support]:
             tenant_id=event.tenant_id,
             record_id=belief.id,
             source_id=each.source_id,
-            relation="supported_by" if each.polarity == "supports" else "contradicted_by",
+            relation=Tie.SUPPORTED_BY if each.polarity == "supports" else Tie.CONTRADICTED_BY,
             weight=each.weight,
             polarity=each.polarity,
             recorded_at=event.recorded_at,

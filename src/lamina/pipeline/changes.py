@@ -24,9 +24,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lamina.kernel.changes import MAY_CHANGE
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Loop
+from lamina.kernel.ties import Tie
 from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
@@ -35,7 +35,7 @@ from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON
 from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.reading import extracts, role_of
 from lamina.pipeline.versions import tie_at
-from lamina.pipeline.view import EXTRACTED_FROM, View
+from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
 __all__ = ["mark_changes"]
@@ -109,7 +109,7 @@ def mark_changes(view: View, writes: Writes) -> None:
         if _shares(fact, sentences, own, is_speakers=subject == speaker)
     ]
     for fact in _said_before(view, found):
-        writes.supports.append(tie_at(event, fact.id, MAY_CHANGE, event.context.observed_at))
+        writes.supports.append(tie_at(event, fact.id, Tie.MAY_CHANGE, event.context.observed_at))
 
 
 def _telling(text: str) -> Iterator[_Sentence]:
@@ -132,7 +132,7 @@ def _current(view: View, subject: str, writes: Writes) -> list[Fact]:
     at = view.event.context.observed_at
     stored = view.query(Layer.FACTS, subject=subject, limit=_FACTS_MAX)
     gone = {(each.id, each.version) for each in writes.closings}
-    stated = {each.record_id for each in writes.supports if each.relation == EXTRACTED_FROM}
+    stated = {each.record_id for each in writes.supports if each.relation == Tie.EXTRACTED_FROM}
     return [
         fact
         for fact in stored
@@ -195,7 +195,7 @@ def _said_before(view: View, facts: Sequence[Fact]) -> list[Fact]:
     supports = view.supports_of([fact.id for fact in facts])
     sources = {fact.id: {fact.event_id} for fact in facts}
     for record_id, each in ((s.record_id, s) for found in supports.values() for s in found):
-        if each.relation == EXTRACTED_FROM:
+        if each.relation == Tie.EXTRACTED_FROM:
             sources[record_id].add(each.source_id)
     told = view.events({each for ids in sources.values() for each in ids})
     before = []

@@ -9,9 +9,10 @@ from typing import Final
 from lamina.kernel.names import decoded
 from lamina.kernel.records import Belief, Episode, Fact, Layer, Stance, Subject, layer_of
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.understanding import facts_of_topic
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.view import EXTRACTED_FROM, View
+from lamina.pipeline.view import View
 
 __all__ = ["FACTS_CONSULTED_MAX", "Consulted", "EntityInputs", "matter_of_scope"]
 
@@ -120,7 +121,7 @@ class EntityInputs:
         """By fact, the episodes that hold what it was taken from."""
         supports = self._view.supports_of([fact.id for fact in self.facts])
         told = {
-            fact_id: {each.source_id for each in found if each.relation == EXTRACTED_FROM}
+            fact_id: {each.source_id for each in found if each.relation == Tie.EXTRACTED_FROM}
             for fact_id, found in supports.items()
         }
         episodes: dict[str, set[str]] = {event_id: {*found} for event_id, found in self._now_in.items()}

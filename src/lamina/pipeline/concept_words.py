@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lamina import limits
 from lamina.index.rows import record_row
 from lamina.kernel.canonical import digest
 from lamina.kernel.events import Event, ReadAnew
 from lamina.kernel.records import Concept, Fact, Layer, Record, Stance, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.language.quarantine import quarantine_of_words
+from lamina.models import wording_bounds
 from lamina.models.cited import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
 from lamina.pipeline.view import View
 from lamina.store.ports.model_outputs import ModelOutputs
@@ -41,7 +41,7 @@ _WANTED: Final = (
 def lines_of(facts: Sequence[Fact]) -> tuple[NumberedLine, ...]:
     """What a model is shown of the facts of a concept, in their order."""
     told = [NumberedLine(fact.id, fact.text) for fact in facts if not quarantine_of_words(fact.text)]
-    return showable(told, most=limits.CITED_LINES_MAX)
+    return showable(told, most=wording_bounds.CITED_LINES_MAX)
 
 
 def question_about_concept(concept: Concept, records: Mapping[str, Record]) -> CitedQuestion | None:

@@ -15,6 +15,7 @@ from typing import Final
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Concept, Edge, Fact, Layer, Stance, Subject, Support
 from lamina.kernel.sameness import EntityMerge, EntitySplit, Sameness
+from lamina.kernel.ties import Tie
 from lamina.kernel.understanding import WHOLE, relation_of, topic_of, words_of_topic
 from lamina.language.entities import entity_id, normalise_name
 from lamina.language.quarantine import quarantine_of_words
@@ -305,7 +306,7 @@ def _supports(event: Event, concept: Concept, consulted: Consulted) -> list[Supp
             tenant_id=event.tenant_id,
             record_id=concept.id,
             source_id=each.id,
-            relation="synthesized_from",
+            relation=Tie.SYNTHESIZED_FROM,
             weight=each.confidence,
             recorded_at=event.recorded_at,
         )

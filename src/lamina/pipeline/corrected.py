@@ -14,6 +14,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Fact, Layer, ObjectValue, layer_of
+from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.direct import stated_value
 from lamina.pipeline.extract.restating import restate
@@ -22,7 +23,7 @@ from lamina.pipeline.hearsay import author_of
 from lamina.pipeline.loops.doing import end_fact
 from lamina.pipeline.matters import is_shared, slot_of
 from lamina.pipeline.versions import put_version, tie_at
-from lamina.pipeline.view import CORRECTED_BY, EXTRACTED_FROM, View
+from lamina.pipeline.view import View
 from lamina.pipeline.vocabularies.fitting import Misfit, fitted
 from lamina.store.ports.writes import Writes
 
@@ -130,7 +131,7 @@ def put_behind(view: View, held: Fact, corrected: Fact, writes: Writes) -> None:
     said = [
         each.record_id
         for each in writes.supports
-        if each.relation == EXTRACTED_FROM and each.source_id == event.id
+        if each.relation == Tie.EXTRACTED_FROM and each.source_id == event.id
     ]
     holds_now = next((each for each in said if layer_of(each) is Layer.FACTS and each != held.id), None)
     own = [each for each in writes.records if each.id == held.id]
@@ -147,7 +148,7 @@ def put_behind(view: View, held: Fact, corrected: Fact, writes: Writes) -> None:
             superseded_by=holds_now,
         )
         put_version(event, stands, ended, writes, superseded_by=holds_now)
-    writes.supports.append(tie_at(event, held.id, CORRECTED_BY, corrected.valid_from))
+    writes.supports.append(tie_at(event, held.id, Tie.CORRECTED_BY, corrected.valid_from))
 
 
 def object_of(tenant_id: str, value: EntityRef | LiteralValue) -> ObjectValue:

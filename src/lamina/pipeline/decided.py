@@ -12,7 +12,8 @@ from typing import Any, Final
 from lamina.index.rows import record_row
 from lamina.kernel.events import SYNTHESIS, Event, Stage
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, Stance
-from lamina.kernel.sameness import DECIDES, EntityMerge, EntitySplit, Sameness, sameness_of
+from lamina.kernel.sameness import EntityMerge, EntitySplit, Sameness, sameness_of
+from lamina.kernel.ties import Tie
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.matters import is_shared
@@ -24,7 +25,6 @@ from lamina.store.ports.writes import Writes
 
 __all__ = ["Decided", "stage_row"]
 
-_RENAMED_BY: Final = "renamed_by"
 """From a fact to the entry of the log by which it names another entity."""
 _FACTS_MAX: Final = 2_000
 _BELIEFS_MAX: Final = 64
@@ -42,12 +42,12 @@ class Decided:
         decision = sameness_of(event)
         touched: list[str] = []
         if decision is not None:
-            writes.supports += [tie(event, event.id, each, DECIDES) for each in _entities(decision)]
+            writes.supports += [tie(event, event.id, each, Tie.DECIDES) for each in _entities(decision)]
             changed, touched = self._mender.renamed(
                 view.after(writes, event), _entities(decision), parts=isinstance(decision, EntitySplit)
             )
             writes.add(changed)
-            writes.supports += [tie(event, each, event.id, _RENAMED_BY) for each in touched]
+            writes.supports += [tie(event, each, event.id, Tie.RENAMED_BY) for each in touched]
         derived = {"facts": len(touched), "entities": 0, "beliefs": 0, "episodes": 0}
         writes.lifecycle += _told(event, Stage.EXTRACTED, {"derived": derived})
         return writes
@@ -119,7 +119,7 @@ def _entities(decision: Sameness) -> list[str]:
 
 def _renamed(view: View) -> tuple[list[Fact], list[Fact]]:
     """The facts that an entry touched, as they are now and as they were before; one that another took in has no now."""
-    ties = [each for each in view.dependants_of([view.event.id]) if each.relation == _RENAMED_BY]
+    ties = [each for each in view.dependants_of([view.event.id]) if each.relation == Tie.RENAMED_BY]
     ids = sorted({each.record_id for each in ties})
     return _facts_in(view.record(each) for each in ids), _facts_in(view.before(each) for each in ids)
 

@@ -28,9 +28,9 @@ from lamina.kernel.ids import Prefix, parse_id
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Principal, Tier
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.view import EXTRACTED_FROM
 from lamina.store.entities import standing_entity
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
@@ -202,7 +202,9 @@ class Deciding:
                     "GET /v1/facts?subject= lists facts with their ids",
                 )
         supports = self._store.records.supports_of(tenant_id, ids)
-        return sorted({s.source_id for of in supports.values() for s in of if s.relation == EXTRACTED_FROM})
+        return sorted(
+            {s.source_id for of in supports.values() for s in of if s.relation == Tie.EXTRACTED_FROM}
+        )
 
 
 def deciding_operations(store: Store) -> list[Operation[Any]]:

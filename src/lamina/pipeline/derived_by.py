@@ -13,7 +13,8 @@ from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.corrected import EXTRACTOR as CORRECTIONS
 from lamina.pipeline.extract.extractor import NAME
 from lamina.pipeline.judged import EXTRACTOR as FEEDBACK
-from lamina.pipeline.loops import applying, keeping
+from lamina.pipeline.loops import keeping
+from lamina.pipeline.readings import loops_alone
 from lamina.pipeline.readings.answer import READER
 from lamina.store.rules.rederivation import VECTORS
 
@@ -26,7 +27,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "feedback": FEEDBACK,
     "what may have changed": "2",
     "loops": keeping.EXTRACTOR,
-    "loops by a model": applying.EXTRACTOR,
+    "loops by a model": loops_alone.EXTRACTOR,
     "turns by a model": READER,
     "stated claims": "3",
     "beliefs": "6",

@@ -14,6 +14,7 @@ from lamina import limits
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, layer_of
+from lamina.kernel.ties import Tie
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.models.believed import TASK as BELIEFS
 from lamina.models.ports import Embedder
@@ -30,14 +31,14 @@ from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import as_kept
 from lamina.pipeline.indexing import vector_rows
-from lamina.pipeline.loops import question as loops_question
-from lamina.pipeline.loops.applying import apply_answer
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.turns import HEARD_BEFORE
 from lamina.pipeline.loops.values import LoopReading
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import extracts
 from lamina.pipeline.readings.by_rules import reading_by_rules
+from lamina.pipeline.readings.loops_alone import TASK as LOOPS_ALONE
+from lamina.pipeline.readings.loops_alone import apply_answer
 from lamina.pipeline.readings.question import is_worth_reading
 from lamina.pipeline.readings.rereading import Rereading
 from lamina.pipeline.readings.standing import Readings
@@ -168,18 +169,12 @@ class Deriver:
             derived = dict.fromkeys(_COUNTED, 0) | {"facts": len(new_facts), "entities": len(writes.entities)}
             told = {"derived": derived, **({"quarantined": list(reasons)} if reasons else {})}
             writes.lifecycle.append(stage_row(event, Stage.EXTRACTED, told))
-            if not reasons and self._asks and self._is_worth_asking(view, writes):
+            if not reasons and self._asks and is_worth_reading(view, writes):
                 writes.inquiries.append(inquiry_of(event, self._asks, event.recorded_at))
             self._apply_again(view, writes)
             return writes
 
         return self._in_turn(jobs, place, Layer.FACTS)
-
-    def _is_worth_asking(self, view: View, writes: Writes) -> bool:
-        """Whether a model is to read the view's event, which derived ``writes``."""
-        if self._asks == loops_question.TASK:
-            return loops_question.is_worth_asking(view.event)
-        return is_worth_reading(view, writes)
 
     def _read(self, events: Sequence[Event]) -> list[Extraction]:
         found = self._readings.extractions(events)
@@ -208,7 +203,7 @@ class Deriver:
     def _apply_again(self, view: View, writes: Writes) -> None:
         """In a replay: what took effect after this event the first time."""
         for inquiry in self._store.inquiries.applied_after(view.event):
-            if inquiry.task != loops_question.TASK:
+            if inquiry.task != LOOPS_ALONE:
                 continue  # what was read anew has an entry of its own
             later = apply_answer(self._store, inquiry, view, writes)
             if later is not None:
@@ -284,7 +279,7 @@ class Deriver:
                 return self._decided.concepts(view)
             facts = read.of(view.event)
             writes = EpisodeBuilder(view, self._said_in).place(facts)
-            episode_id = next((s.record_id for s in writes.supports if s.relation == "contains"), None)
+            episode_id = next((s.record_id for s in writes.supports if s.relation == Tie.CONTAINS), None)
             synthesizer = ConceptSynthesizer(view, episode_id)
             concepts = synthesizer.synthesize([*facts, *read.taken_back(view.event)])
             payload = {

@@ -17,6 +17,7 @@ from lamina import limits
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Episode, EpisodeRole, Fact, Layer, Record, Support
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.quarantine import quarantine_of
 from lamina.language.tokens import STOP_TERMS, analyse
@@ -227,13 +228,13 @@ def _role(event: Event, facts: Sequence[Fact]) -> EpisodeRole:
     return EpisodeRole.CONTEXT
 
 
-def _membership(event: Event, episode_id: str, ordinal: int, role: EpisodeRole) -> Support:
+def _membership(event: Event, episode_id: str, place: int, part: EpisodeRole) -> Support:
     return Support(
         tenant_id=event.tenant_id,
         record_id=episode_id,
         source_id=event.id,
-        relation="contains",
-        ordinal=ordinal,
-        role=role.value,
+        relation=Tie.CONTAINS,
+        place=place,
+        part=part,
         recorded_at=event.recorded_at,
     )

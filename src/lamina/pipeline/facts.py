@@ -26,6 +26,7 @@ from lamina.kernel.records import (
     claim_key_of,
     value_slot,
 )
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, Instant, from_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
@@ -41,7 +42,7 @@ from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
 from lamina.pipeline.versions import put_version, stated_by, support_of, supports_of, vouched_for
-from lamina.pipeline.view import TAKEN_BACK_BY, View
+from lamina.pipeline.view import View
 from lamina.pipeline.vocabularies.cardinality import end_denied_value, end_values_before, value_of_one
 from lamina.pipeline.vocabularies.fitting import BoundTriple, bound, taken_back_by_term
 from lamina.store.ports.writes import Writes
@@ -261,7 +262,7 @@ class FactResolver:
                 put_version(event, held, ended, writes)
                 writes.supports.append(
                     support_of(event, held.id, held)._replace(
-                        relation=TAKEN_BACK_BY, polarity="against", weight=0.0, ordinal=at
+                        relation=Tie.TAKEN_BACK_BY, polarity="against", weight=0.0, at=at
                     )
                 )
 

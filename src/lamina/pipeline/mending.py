@@ -18,6 +18,7 @@ from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.facts import FactResolver
@@ -25,21 +26,9 @@ from lamina.pipeline.freezing import kept_of
 from lamina.pipeline.loops.doing import end_fact, move_fact
 from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.readings.reading import Reading
-from lamina.pipeline.readings.standing import READ_BY, Readings
+from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.versions import put_version, tie
-from lamina.pipeline.view import (
-    CANCELLED_BY,
-    CORRECTED_BY,
-    DONE_BY,
-    EXTRACTED_FROM,
-    MOVED_BY,
-    MOVED_UNTIL,
-    TAKEN_BACK_BY,
-    TIES,
-    Apart,
-    Pending,
-    View,
-)
+from lamina.pipeline.view import TIES, Apart, Pending, View
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, EventOffset, Writes
 
@@ -78,7 +67,7 @@ class Mender:
     def facts(self, view: View, event_id: str) -> Writes:
         """The facts as they are without the event, in its scope."""
         writes = Writes()
-        writes.supports.append(tie(view.event, event_id, view.event.id, CANCELLED_BY))
+        writes.supports.append(tie(view.event, event_id, view.event.id, Tie.CANCELLED_BY))
         scope = view.event.scope
         for matter in self._matters(view, event_id):
             held = _facts(view, matter, scope)
@@ -144,7 +133,7 @@ class Mender:
         touched = dict.fromkeys(
             [*(each.id for each in writes.closings), *(each.id for each in writes.records)]
         )
-        writes.supports += [tie(view.event, each, view.event.id, READ_BY) for each in touched]
+        writes.supports += [tie(view.event, each, view.event.id, Tie.READ_BY) for each in touched]
         return writes
 
     def beliefs(self, view: View, event_id: str, *, is_gone: bool = True) -> Writes:
@@ -212,7 +201,7 @@ class Mender:
         told = {each.source_id for each in supports if each.relation in TIES}
         told |= set() if told_too is None else {told_too}
         changes: dict[str, list[Support]] = {}
-        ties = [each for each in supports if each.relation in (DONE_BY, MOVED_BY, MOVED_UNTIL)]
+        ties = [each for each in supports if each.relation in (Tie.DONE_BY, Tie.MOVED_BY, Tie.MOVED_UNTIL)]
         anew = self._readings.read_since(view, sorted({each.source_id for each in ties}))
         for each in ties:
             # What was read in a turn before it was read anew counts no more.
@@ -242,10 +231,10 @@ class Mender:
             _change_again(apart, _facts(apart, matter, event.scope), changes.get(event.id, ()), ended)
             pending.add(ended)
             over = [
-                *_tied(apart, writes, TAKEN_BACK_BY, DONE_BY, CORRECTED_BY),
-                *_tied(apart, ended, DONE_BY, MOVED_BY),
+                *_tied(apart, writes, Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.CORRECTED_BY),
+                *_tied(apart, ended, Tie.DONE_BY, Tie.MOVED_BY),
             ]
-            pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, EXTRACTED_FROM), *over]))
+            pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, Tie.EXTRACTED_FROM), *over]))
         return Apart(self._store, view.event, pending, view)
 
 
@@ -268,15 +257,15 @@ def _told_by(view: View, event_id: str) -> list[Fact]:
 
 def _change_again(view: View, facts: Sequence[Fact], ties: Sequence[Support], writes: Writes) -> None:
     """End and move facts as an event did: those that it did it to, or where these are others now, all of the matter."""
-    until = {each.record_id: each.ordinal for each in ties if each.relation == MOVED_UNTIL}
-    done = {(each.record_id, each.ordinal) for each in ties if each.relation == DONE_BY}
+    until = {each.record_id: each.since for each in ties if each.relation == Tie.MOVED_UNTIL}
+    done = {(each.record_id, each.since) for each in ties if each.relation == Tie.DONE_BY}
     for record_id, at in sorted(done):
         for fact in [each for each in facts if each.id == record_id] or facts:
             end_fact(view, fact, at, writes)
     for each in ties:
-        if each.relation == MOVED_BY:
+        if each.relation == Tie.MOVED_BY:
             for fact in [held for held in facts if held.id == each.record_id] or facts:
-                move_fact(view, fact, each.ordinal, until[each.record_id], writes)
+                move_fact(view, fact, each.since, until[each.record_id], writes)
 
 
 def _tied(view: View, writes: Writes, *relations: str) -> list[Fact]:
@@ -371,14 +360,15 @@ def _parted(view: View, fresh: Sequence[Fact], apart: View) -> dict[str, str]:
     """The new ids of those facts that somebody states no more who did, and was not cancelled."""
     known = view.supports_of({each.id for each in fresh})
     said = {
-        fact_id: {s.source_id for s in of if s.relation == EXTRACTED_FROM} for fact_id, of in known.items()
+        fact_id: {s.source_id for s in of if s.relation == Tie.EXTRACTED_FROM}
+        for fact_id, of in known.items()
     }
     gone = view.cancelled({source for of in said.values() for source in of})
     still = apart.supports_of({each.id for each in fresh})
     return {
         fact_id: derived_id(Prefix.FACT, view.event.recorded_at, view.event.id, fact_id)
         for fact_id, sources in sorted(said.items())
-        if sources - gone - {s.source_id for s in still.get(fact_id, ()) if s.relation == EXTRACTED_FROM}
+        if sources - gone - {s.source_id for s in still.get(fact_id, ()) if s.relation == Tie.EXTRACTED_FROM}
     }
 
 

@@ -14,12 +14,13 @@ from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Support
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.hearsay import author_of, is_assistants, is_hearsay
 from lamina.pipeline.matters import is_denial, value_of
 from lamina.pipeline.timeline import Ending, Period, Statement, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
-from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, HELD_UNTIL, View
+from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
 __all__ = ["SlotPlacer"]
@@ -128,7 +129,7 @@ class SlotPlacer:
         stored = self._view.supports_of(ids) if ids else {}
         said = [each for found in stored.values() for each in found]
         said += [each for each in writes.supports if each.record_id in ids]
-        return any(each.relation == EXTRACTED_FROM and each.ordinal > at for each in said)
+        return any(each.relation == Tie.EXTRACTED_FROM and each.since > at for each in said)
 
     def _add(self, fact: Fact, writes: Writes) -> None:
         writes.records.append(fact)
@@ -161,12 +162,12 @@ class SlotPlacer:
         supports = self._supports(ids, writes)
         sources = {each.source_id for each in supports} - {self._event.id}
         events = {**self._view.events(sources), self._event.id: self._event}
-        handed = {(s.record_id, s.source_id) for s in supports if s.relation == HANDED_OVER_IN}
-        ends = {(s.record_id, s.source_id): s.ordinal for s in supports if s.relation == HELD_UNTIL}
+        handed = {(s.record_id, s.source_id) for s in supports if s.relation == Tie.HANDED_OVER_IN}
+        ends = {(s.record_id, s.source_id): s.since for s in supports if s.relation == Tie.HELD_UNTIL}
         by_id = {each.id: (order, each) for order, each in enumerate(chain)}
         found: dict[tuple[str, bool, str], Statement] = {}
         for support in supports:
-            if support.relation != EXTRACTED_FROM:
+            if support.relation != Tie.EXTRACTED_FROM:
                 continue
             order, held = by_id[support.record_id]
             source = events.get(support.source_id)
@@ -175,9 +176,9 @@ class SlotPlacer:
             said = Statement(
                 value_of(held),
                 support.source_id,
-                support.ordinal,
+                support.since,
                 ends.get((held.id, support.source_id)),
-                support.ordinal if source is None else source.context.observed_at,
+                support.since if source is None else source.context.observed_at,
                 order,
                 is_denial(held),
                 held.external if source is None else handed_over or is_hearsay(source, *about),
@@ -270,7 +271,7 @@ class SlotPlacer:
         known = set()
         for support in self._supports(list(values), writes):
             known.add((support.record_id, support.source_id, support.relation))
-            if support.relation in (EXTRACTED_FROM, HELD_UNTIL, HANDED_OVER_IN):
+            if support.relation in (Tie.EXTRACTED_FROM, Tie.HELD_UNTIL, Tie.HANDED_OVER_IN):
                 rows.setdefault((values[support.record_id], support.source_id), []).append(support)
         rows[_said(fact), self._event.id] = supports_of(self._event, fact.id, fact)
         for held, period in zip(facts, periods, strict=True):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.pipeline.extract.vocabulary import PREDICATES
@@ -20,19 +21,11 @@ from lamina.pipeline.hearsay import is_assistants, is_hearsay
 from lamina.pipeline.matters import chain_of, slot_of, words_of
 from lamina.pipeline.namesakes import introduced
 from lamina.pipeline.slots import SlotPlacer
-from lamina.pipeline.view import (
-    CORRECTED_BY,
-    DONE_BY,
-    EXTRACTED_FROM,
-    HANDED_OVER_IN,
-    MOVED_BY,
-    TAKEN_BACK_BY,
-    View,
-)
+from lamina.pipeline.view import View
 
 __all__ = ["Travelled", "travelled"]
 
-_ENDS = (TAKEN_BACK_BY, DONE_BY, CORRECTED_BY, MOVED_BY)
+_ENDS = (Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.CORRECTED_BY, Tie.MOVED_BY)
 
 Travelled = tuple[Fact, Sequence[Support]]
 """A fact as another scope may know it, and the statements behind it."""
@@ -96,12 +89,12 @@ def _of_slot(
         (each.record_id, each.source_id): each
         for fact in chain
         for each in supports.get(fact.id, ())
-        if each.relation == EXTRACTED_FROM
+        if each.relation == Tie.EXTRACTED_FROM
         and each.source_id in sent
         and _may_travel(fact, each.source_id, supports, known)
     }
     ended = {
-        (fact.id, each.ordinal)
+        (fact.id, each.since)
         for fact in chain
         for each in supports.get(fact.id, ())
         if each.relation in _ENDS and each.source_id in sent
@@ -122,18 +115,18 @@ def _alone(
     rows = [
         each
         for each in said
-        if each.relation == EXTRACTED_FROM
+        if each.relation == Tie.EXTRACTED_FROM
         and each.source_id in sent
         and _may_travel(fact, each.source_id, supports, known)
     ]
     if not rows:
         return None
     first = view.first(fact.id)
-    ends: list[Instant] = [each.ordinal for each in said if each.relation in _ENDS and each.source_id in sent]
+    ends: list[Instant] = [each.since for each in said if each.relation in _ENDS and each.source_id in sent]
     until = None if first is None else first.valid_to
     if ends and (until is None or min(ends) < until):
         until = min(ends)
-    begins = min(each.ordinal for each in rows)
+    begins = min(each.since for each in rows)
     words = [each for each in rows if not is_hearsay(known[each.source_id], fact.kind, fact.predicate)]
     shown = replace(
         fact,
@@ -150,7 +143,8 @@ def _may_travel(
     fact: Fact, source_id: str, supports: dict[str, list[Support]], known: dict[str, Event]
 ) -> bool:
     handed_over = any(
-        each.source_id == source_id and each.relation == HANDED_OVER_IN for each in supports.get(fact.id, ())
+        each.source_id == source_id and each.relation == Tie.HANDED_OVER_IN
+        for each in supports.get(fact.id, ())
     )
     if handed_over or is_assistants(known[source_id], fact.kind, fact.predicate):
         return False

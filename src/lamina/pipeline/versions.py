@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Belief, Fact, Stance, Support
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
-from lamina.pipeline.view import EXTRACTED_FROM, HANDED_OVER_IN, HELD_UNTIL
 from lamina.store.ports.writes import Closing, Writes
 
 __all__ = [
@@ -89,7 +89,7 @@ def deprecate_belief(event: Event, held: Belief, writes: Writes) -> None:
     )
 
 
-def tie(event: Event, record_id: str, source_id: str, relation: str) -> Support:
+def tie(event: Event, record_id: str, source_id: str, relation: Tie) -> Support:
     """An edge that says what touched a record, and bears nothing out."""
     return Support(
         tenant_id=event.tenant_id,
@@ -102,22 +102,22 @@ def tie(event: Event, record_id: str, source_id: str, relation: str) -> Support:
     )
 
 
-def tie_at(event: Event, record_id: str, relation: str, at: Instant) -> Support:
+def tie_at(event: Event, record_id: str, relation: Tie, at: Instant) -> Support:
     """Mirrors ``tie`` to the event itself, with the instant that its statement is about and whose it is."""
-    return tie(event, record_id, event.id, relation)._replace(ordinal=at, role=event.observed_actor.id)
+    return tie(event, record_id, event.id, relation)._replace(at=at, actor=event.observed_actor.id)
 
 
 def support_of(event: Event, record_id: str, stated: Fact) -> Support:
-    """The event's statement of a fact; its ordinal is from when on, by this statement, the claim holds."""
+    """The event's statement of a fact; ``at`` is from when on, by this statement, the claim holds."""
     return Support(
         tenant_id=event.tenant_id,
         record_id=record_id,
         source_id=event.id,
-        relation=EXTRACTED_FROM,
+        relation=Tie.EXTRACTED_FROM,
         weight=stated.confidence,
-        ordinal=stated.valid_from,
-        role=event.observed_actor.id,
+        actor=event.observed_actor.id,
         recorded_at=event.recorded_at,
+        at=stated.valid_from,
     )
 
 
@@ -125,7 +125,7 @@ def stated_by(event: Event, record_id: str, stated: Fact) -> list[Support]:
     """Mirrors ``support_of``, with that it was handed over."""
     found = [support_of(event, record_id, stated)]
     if stated.handed_over:
-        found.append(found[0]._replace(relation=HANDED_OVER_IN, weight=0.0))
+        found.append(found[0]._replace(relation=Tie.HANDED_OVER_IN, weight=0.0))
     return found
 
 
@@ -133,5 +133,5 @@ def supports_of(event: Event, record_id: str, stated: Fact) -> list[Support]:
     """Mirrors ``stated_by``, with the end of the claim where the statement has one."""
     found = stated_by(event, record_id, stated)
     if stated.valid_to is not None:
-        found.append(found[0]._replace(relation=HELD_UNTIL, weight=0.0, ordinal=stated.valid_to))
+        found.append(found[0]._replace(relation=Tie.HELD_UNTIL, weight=0.0, at=stated.valid_to))
     return found

@@ -16,9 +16,10 @@ from typing import Any
 from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
 from lamina.kernel.events import Event, Party
 from lamina.kernel.local import Offset
-from lamina.kernel.records import Fact, Layer, Record, Support
-from lamina.kernel.sameness import DECIDES, Sameness, sameness_of, standing_for
+from lamina.kernel.records import Fact, Layer, Record, Support, order_of
+from lamina.kernel.sameness import Sameness, sameness_of, standing_for
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.vocabularies import ActiveTerms
 from lamina.language.entities import entity_id, normalise_name
@@ -30,16 +31,6 @@ from lamina.store.rules.records import wanted
 from lamina.store.vocabularies import active_terms
 
 __all__ = [
-    "CANCELLED_BY",
-    "CORRECTED_BY",
-    "DEPRECATED_BY",
-    "DONE_BY",
-    "EXTRACTED_FROM",
-    "HANDED_OVER_IN",
-    "HELD_UNTIL",
-    "MOVED_BY",
-    "MOVED_UNTIL",
-    "TAKEN_BACK_BY",
     "TIES",
     "Apart",
     "FactsRead",
@@ -47,25 +38,8 @@ __all__ = [
     "View",
 ]
 
-EXTRACTED_FROM = "extracted_from"
-HELD_UNTIL = "held_until"
-"""Beside ``extracted_from``: its ordinal is until when, by this statement, the claim held."""
-HANDED_OVER_IN = "handed_over_in"
-"""Beside ``extracted_from``: the statement stands where somebody else's words may, and ends nothing."""
-TAKEN_BACK_BY = "taken_back_by"
-DONE_BY = "done_by"
-"""From a commitment to the event that told that it was done or given up, or from any fact to its retraction; its ordinal is when."""
-CORRECTED_BY = "corrected_by"
-"""From a fact to the event that put another value in its place; its ordinal is from when on."""
-MOVED_BY = "moved_by"
-"""From what has a day to the event that told of another one; its ordinal is when that begins."""
-MOVED_UNTIL = "moved_until"
-"""Beside ``moved_by``: its ordinal is when the other day ends."""
-CANCELLED_BY = "cancelled_by"
-"""From a cancelled event to the entry of the log that cancelled it."""
-DEPRECATED_BY = "deprecated_by"
-"""From a fact or a belief to the entry of the log at which a vocabulary had its term no more."""
-TIES = (EXTRACTED_FROM, TAKEN_BACK_BY, DONE_BY, MOVED_BY, CORRECTED_BY)
+TIES = (Tie.EXTRACTED_FROM, Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.MOVED_BY, Tie.CORRECTED_BY)
+"""What says that an event spoke of a fact."""
 
 
 class Pending:
@@ -98,7 +72,7 @@ class Pending:
             self._closings.setdefault((closing.tenant_id, closing.id, closing.version), closing)
         for support in writes.supports:
             self._supports[support.tenant_id, support.record_id].append(support)
-            if support.relation == DECIDES:
+            if support.relation == Tie.DECIDES:
                 self._decisions[support.tenant_id, support.source_id].append(support)
         for clock in writes.offsets:
             self._offsets.setdefault((clock.tenant_id, clock.event_id), clock.offset)
@@ -162,13 +136,13 @@ class FactsRead:
 
     def of(self, event: Event) -> list[Fact]:
         """The facts that rest on an event directly, as they stood then, in the order of their ids."""
-        return self._tied(event, EXTRACTED_FROM)
+        return self._tied(event, Tie.EXTRACTED_FROM)
 
     def taken_back(self, event: Event) -> list[Fact]:
         """The facts that an event took back, did, moved or corrected, as they stood then, in the order of their ids."""
-        return self._tied(event, TAKEN_BACK_BY, DONE_BY, MOVED_BY, CORRECTED_BY)
+        return self._tied(event, Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.MOVED_BY, Tie.CORRECTED_BY)
 
-    def _tied(self, event: Event, *relations: str) -> list[Fact]:
+    def _tied(self, event: Event, *relations: Tie) -> list[Fact]:
         supports = _before(event, self._supports.get((event.tenant_id, event.id), ()))
         ids = {support.record_id for support in supports if support.relation in relations}
         found = (self._seen(event, record_id) for record_id in ids)
@@ -223,7 +197,7 @@ class View:
             stored = self._store.records.dependants_of(tenant_id, [entity]).get(entity, ())
             supports = _before(self.event, [*stored, *self._pending.deciding(tenant_id, entity)])
             entries = self._store.log.get(
-                tenant_id, {each.record_id for each in supports if each.relation == DECIDES}
+                tenant_id, {each.record_id for each in supports if each.relation == Tie.DECIDES}
             )
             found = [sameness_of(each) for each in entries.values() if each.scope == self.event.scope]
             self._samenesses[entity] = sorted(
@@ -311,7 +285,7 @@ class View:
             for support in self._pending.supports_of(event.tenant_id, record_id):
                 known.setdefault((support.source_id, support.relation), support)
             if before := _before(event, list(known.values())):
-                found[record_id] = sorted(before, key=lambda s: (s.ordinal, s.recorded_at, s.source_id))
+                found[record_id] = sorted(before, key=order_of)
         return found
 
     def resting_on(self, event_ids: Collection[str]) -> list[Support]:
@@ -356,7 +330,7 @@ class View:
     def cancelled(self, event_ids: Collection[str]) -> set[str]:
         """Which of some events had been cancelled."""
         supports = self.supports_of(event_ids)
-        return {key for key, found in supports.items() if any(s.relation == CANCELLED_BY for s in found)}
+        return {key for key, found in supports.items() if any(s.relation == Tie.CANCELLED_BY for s in found)}
 
     def _held(self, record_ids: Collection[str]) -> set[str]:
         """Those records whose last version then had not ended. Facts are ended by cancellations alone."""
@@ -432,9 +406,7 @@ class Apart(View):
             for support in self._pending.supports_of(self.event.tenant_id, record_id):
                 known.setdefault((support.source_id, support.relation), support)
             if known:
-                found[record_id] = sorted(
-                    known.values(), key=lambda s: (s.ordinal, s.recorded_at, s.source_id)
-                )
+                found[record_id] = sorted(known.values(), key=order_of)
         return found
 
 

@@ -17,7 +17,7 @@ from lamina.pipeline.calibrating import Calibrator
 from lamina.pipeline.concept_words import TASK as CONCEPTS
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.indexing import vector_rows
-from lamina.pipeline.loops.applying import applies_at
+from lamina.pipeline.readings.loops_alone import applies_at
 from lamina.pipeline.readings.question import TASK as EXTRACT
 from lamina.store.ports.index import VectorRow
 from lamina.store.ports.inquiries import Ready

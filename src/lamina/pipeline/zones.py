@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, value_slot
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant, to_datetime
-from lamina.pipeline.view import EXTRACTED_FROM, View
+from lamina.pipeline.view import View
 
 __all__ = ["TIMEZONE", "offset_in", "speakers_offset", "zone_in"]
 
@@ -73,7 +74,7 @@ def speakers_offset(view: View) -> Offset | None:
         fact
         for fact in sorted(zones, key=lambda fact: (fact.valid_from, fact.id))
         if any(
-            each.relation == EXTRACTED_FROM and each.role == event.observed_actor.id
+            each.relation == Tie.EXTRACTED_FROM and each.actor == event.observed_actor.id
             for each in supports.get(fact.id, ())
         )
     ]

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from lamina.kernel.changes import MAY_CHANGE
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.local import Offset, day_text
 from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
 from lamina.language.tokens import analyse, term_set
@@ -248,8 +248,8 @@ def _enders(fact: Fact, supports: Collection[Support], seen_at: Instant) -> set[
         each.source_id
         for each in supports
         if each.recorded_at <= seen_at
-        and each.relation != MAY_CHANGE
-        and (each.polarity == "against" or each.ordinal == last > fact.valid_from)
+        and each.relation != Tie.MAY_CHANGE
+        and (each.polarity == "against" or each.at == last > fact.valid_from)
     }
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lamina import limits
 from lamina.kernel.events import Event
+from lamina.models import wording_bounds
 from lamina.models.cited import CitedQuestion, NumberedLine, cited_sentences, showable
 from lamina.session.accepting import keeps
 from lamina.session.cited_asking import CitedAsker
@@ -39,7 +39,7 @@ def bridge_question(sitting: Sitting, summary: str, turns: Sequence[Event]) -> C
         said = said_of(turn)
         if said.text and not turn.excluded:
             told.append(NumberedLine(turn.id, f"{said.role.capitalize()}: {said.text}"))
-    lines = showable(told, most=limits.CITED_LINES_MAX)
+    lines = showable(told, most=wording_bounds.CITED_LINES_MAX)
     if len(lines) < _LINES_FROM:
         return None
     key = f"{place.session} {sitting.number}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.time import Clock
+from lamina.models import wording_bounds
 from lamina.models.cited import SCHEMA, CitedQuestion, cited_sentences
 from lamina.models.ports import Generator
 from lamina.session.spending import day_of
@@ -31,7 +31,9 @@ class CitedAsker:
         """The model's answer, not recorded yet; its tokens are counted whatever it is worth. Raises what the model raises, and ``Invalid``
         (MODEL_UNREADABLE) where the answer is none."""
         now, name = self.clock.now(), self.generator.name
-        answer = self.generator.complete(question.messages, tokens_max=limits.CITED_TOKENS_MAX, schema=SCHEMA)
+        answer = self.generator.complete(
+            question.messages, tokens_max=wording_bounds.CITED_TOKENS_MAX, schema=SCHEMA
+        )
         asked = sum(len(message.text) for message in question.messages)
         tokens = (
             answer.tokens_in or asked // _CHARS_A_TOKEN,
@@ -45,7 +47,7 @@ class CitedAsker:
             input_hash=question.input_hash,
             task=question.task,
             model=name,
-            text=answer.text[: limits.CITED_ANSWER_CHARS_MAX],
+            text=answer.text[: wording_bounds.CITED_ANSWER_CHARS_MAX],
             tokens_in=tokens[0],
             tokens_out=tokens[1],
             recorded_at=now,

@@ -7,8 +7,8 @@ from typing import Final
 from lamina.kernel.events import Modality, Party
 from lamina.kernel.records import Fact, Loop
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.view import EXTRACTED_FROM
 from lamina.session.associations import entities_seen
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.store import Store
@@ -30,7 +30,7 @@ def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str) -> list
     )
     turns = [event.id for event in store.log.query(query)]
     supports = store.records.dependants_of(tenant_id, turns)
-    ids = [s.record_id for turn in turns for s in supports.get(turn, ()) if s.relation == EXTRACTED_FROM]
+    ids = [s.record_id for turn in turns for s in supports.get(turn, ()) if s.relation == Tie.EXTRACTED_FROM]
     found = store.records.get(tenant_id, ids)
     facts = [found[fact_id] for fact_id in dict.fromkeys(ids) if fact_id in found]
     user = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))

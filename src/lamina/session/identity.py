@@ -13,9 +13,9 @@ from typing import Any, Final
 from lamina.kernel.events import Party
 from lamina.kernel.records import Fact, Record, value_slot
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import LAST_INSTANT, Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.view import TAKEN_BACK_BY
 from lamina.pipeline.zones import TIMEZONE, zone_in
 from lamina.recall.naming import NAMES
 from lamina.store.ports.records import Records, Statement
@@ -100,13 +100,13 @@ def _last_said(
         ((_said_at(each), each.recorded_at, fact.valid_from), fact, each)
         for fact in chain
         for each in own[fact.id]
-        if each.relation == TAKEN_BACK_BY or (_held_then(fact, each) and _has_begun(fact, each, now))
+        if each.relation == Tie.TAKEN_BACK_BY or (_held_then(fact, each) and _has_begun(fact, each, now))
     ]
     if not said:
         return None
     _, fact, last = max(said, key=lambda item: item[0])
     by_a_value = fact.superseded_by in own
-    if last.relation == TAKEN_BACK_BY or (fact.valid_to is not None and not by_a_value):
+    if last.relation == Tie.TAKEN_BACK_BY or (fact.valid_to is not None and not by_a_value):
         return None
     return fact.object.value if fact.object.type == "literal" else fact.object.name
 

@@ -15,29 +15,22 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from lamina import limits
-from lamina.errors import Invalid, LaminaError, Unavailable
-from lamina.kernel.records import Loop
+from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.models.believed import TASK as BELIEFS
 from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.concept_words import TASK as CONCEPTS
-from lamina.pipeline.loops.answer import is_usable
-from lamina.pipeline.loops.applying import is_by_model
-from lamina.pipeline.loops.question import BEFORE_READ, TASK, Question, question_about
 from lamina.pipeline.readings.question import TASK as READS
 from lamina.pipeline.readings.question import TurnQuestion
-from lamina.pipeline.readings.quoting import plain
 from lamina.session.breaker import Breaker, is_away
 from lamina.session.bridging import Bridging
 from lamina.session.cited_asking import CitedAsker
 from lamina.session.folders import Folder, GeneratingFolder
-from lamina.session.loops import open_loops
 from lamina.session.record_questions import RecordQuestions
 from lamina.session.spending import Budget
 from lamina.session.turn_questions import TurnQuestions
 from lamina.session.wording import Rewording
-from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import BRIDGE, FOLD, Inquiry
 from lamina.store.rules.attempts import OUTBOX
@@ -145,7 +138,7 @@ class Inquirer:
             elif inquiry.task in self._worders:
                 self._word(inquiry)
             else:
-                self._ask_about(inquiry)
+                self._store.inquiries.drop(inquiry)  # nobody reads turns, or the task is an earlier release's
         except LaminaError as error:
             if is_away(error):
                 self._wait(inquiry, error)
@@ -240,57 +233,6 @@ class Inquirer:
         for tenant_id, scope in sorted({(each.tenant_id, each.scope) for each in waiting.values()}):
             self._store.inquiries.revive(tenant_id, scope)
 
-    def _ask_about(self, inquiry: Inquiry) -> None:
-        question = self._question(inquiry) if self._reads_turns else None
-        if question is None:
-            self._store.inquiries.drop(inquiry)
-            return
-        known = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
-        output = known or self._answer(inquiry, question)
-        self._store.inquiries.answer(inquiry, output, question.sources)
-
-    def _question(self, inquiry: Inquiry) -> Question | None:
-        """What to ask, with the loops that are open by now; None when the turn is gone or was cancelled."""
-        tenant_id = inquiry.tenant_id
-        turn = self._store.log.get(tenant_id, [inquiry.event_id]).get(inquiry.event_id)
-        if turn is None or turn.excluded or inquiry.task != TASK:
-            return None
-        before = self._store.log.previous(turn, BEFORE_READ)
-        held = open_loops(self._store.records, tenant_id, inquiry.scope)
-        supports = self._store.records.supports_of(tenant_id, [loop.id for loop in held])
-        resting_on = {
-            loop.id: [*(s.source_id for s in supports.get(loop.id, ())), *self._worded_with(loop)]
-            for loop in held
-        }
-        return question_about(turn, before, held, resting_on)
-
-    def _worded_with(self, loop: Loop) -> list[str]:
-        """The events beside its own whose words a model may have used for a loop."""
-        if not is_by_model(loop.extractor):
-            return []
-        opened = self._store.log.get(loop.tenant_id, [loop.event_id]).get(loop.event_id)
-        if opened is None:
-            return []
-        return [event.id for event in self._store.log.previous(opened, BEFORE_READ)]
-
-    def _answer(self, inquiry: Inquiry, question: Question) -> ModelOutput:
-        answer = self._generator.complete(
-            question.messages, tokens_max=question.tokens_max, schema=question.schema
-        )
-        self._breaker.answered()
-        if not is_usable(answer.text):
-            raise Invalid("MODEL_UNREADABLE", "the language model's answer is not of the shape asked for")
-        return ModelOutput(
-            tenant_id=inquiry.tenant_id,
-            input_hash=question.input_hash,
-            task=TASK,
-            model=self._generator.name,
-            text=plain(answer.text)[: limits.LOOP_ANSWER_CHARS_MAX],
-            tokens_in=answer.tokens_in,
-            tokens_out=answer.tokens_out,
-            recorded_at=self._clock.now(),
-        )
-
     def _put_off(self, inquiry: Inquiry, error: str) -> None:
         retry_at = OUTBOX.retry_at(inquiry.attempts + 1, self._clock.now())
         if retry_at is None:
@@ -299,13 +241,13 @@ class Inquirer:
             self._store.inquiries.put_off(inquiry, error, retry_at=retry_at)
 
     def _give_up(self, inquiry: Inquiry, error: str) -> None:
-        """A question that is not asked again: a summary has the rules' words, and an inquiry about loops failed for good."""
+        """A question that is not asked again: a summary has the rules' words, and an inquiry about a turn failed for good."""
         if inquiry.task == FOLD:
             self._rewording.settle(inquiry, by_rules=True)
         else:
             self._store.inquiries.put_off(inquiry, error, retry_at=None)
             with self._lock:
-                if inquiry.task != TASK and inquiry.id not in self._asked_again:
+                if inquiry.id not in self._asked_again:
                     self._unreadable[inquiry.id] = inquiry
                     while len(self._unreadable) > _UNREADABLE_KEPT_MAX:
                         del self._unreadable[next(iter(self._unreadable))]

@@ -13,6 +13,7 @@ from typing import Final
 from lamina import limits
 from lamina.kernel.records import Belief, Concept, Layer, Record, layer_of
 from lamina.kernel.time import Axes
+from lamina.models import wording_bounds
 from lamina.models.believed import question_about_belief
 from lamina.models.cited import CitedQuestion
 from lamina.pipeline.concept_words import TASK as CONCEPTS
@@ -25,7 +26,7 @@ from lamina.store.ports.writes import Inquiry
 
 __all__ = ["RecordQuestions"]
 
-_READ_MAX: Final = 4 * limits.WORDED_PER_EVENT_MAX
+_READ_MAX: Final = 4 * wording_bounds.WORDED_PER_EVENT_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class RecordQuestions:
         for concept in self._changed(inquiry, Layer.UNDERSTANDING):
             if isinstance(concept, Concept) and concept.worded_from is None:
                 question = question_about_concept(concept, self._facts(inquiry.tenant_id, concept.inputs))
-                if question is not None and len(questions) < limits.WORDED_PER_EVENT_MAX:
+                if question is not None and len(questions) < wording_bounds.WORDED_PER_EVENT_MAX:
                     questions[concept.id] = question
         if not questions:
             self.store.inquiries.drop(inquiry)
@@ -56,7 +57,7 @@ class RecordQuestions:
         """Have it worded why the beliefs are held that the event of an inquiry changed. Whether the model was asked; raises what it raises."""
         asked = 0
         for belief in self._changed(inquiry, Layer.BELIEFS):
-            if not isinstance(belief, Belief) or asked == limits.WORDED_PER_EVENT_MAX:
+            if not isinstance(belief, Belief) or asked == wording_bounds.WORDED_PER_EVENT_MAX:
                 continue
             question = question_about_belief(self.store, belief)
             if question is None or self.store.model_outputs.find(inquiry.tenant_id, question.input_hash):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from lamina.kernel.events import Event
-from lamina.kernel.sameness import DECIDES, Sameness, sameness_of, standing_for
+from lamina.kernel.sameness import Sameness, sameness_of, standing_for
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.ports.store import Store
 
@@ -19,7 +20,7 @@ def deciding_entries(
     ids = {
         each.record_id
         for each in supports
-        if each.relation == DECIDES and (seen_at is None or each.recorded_at <= seen_at)
+        if each.relation == Tie.DECIDES and (seen_at is None or each.recorded_at <= seen_at)
     }
     entries = store.log.get(tenant_id, ids).values()
     return sorted((each for each in entries if each.scope == scope), key=lambda each: each.position)

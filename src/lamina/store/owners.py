@@ -84,11 +84,12 @@ _RECORD: Final = {
     "content": "body object_key slot claim_key topic",
     "names": "scope subject predicate session",
     "ids": "tenant_id id superseded_by closed_by",
-    "figures": "version layer position confidence stance valid_from valid_to recorded_from recorded_to excluded",
+    "figures": "version layer position confidence stance valid_from valid_to recorded_from recorded_to excluded status "
+    "salience horizon due_at due_offset seen_at",
 }
 _SUPPORT: Final = {
-    "ids": "tenant_id record_id source_id",
-    "figures": "relation weight polarity ordinal role recorded_at",
+    "ids": "tenant_id record_id source_id actor accepted_in",
+    "figures": "relation weight polarity place part at recorded_at",
 }
 _TEXT: Final = {
     "content": "terms keys",

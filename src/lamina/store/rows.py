@@ -5,8 +5,8 @@ Whatever an engine keeps, its ``snapshot`` shows these rows, so that one engine 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from pydantic_core import from_json
 
@@ -66,10 +66,12 @@ def record_row(record: Record) -> Row:
         record.closed_by,
         int(record.excluded),
         compact(body if record.trust is Trust.PRINCIPAL else {**body, "trust": record.trust.value}),
+        *(columns.get(name) for name in _LOOP_STATE),
     )
 
 
 _Written = tuple[dict[str, Any], dict[str, Any]]
+_LOOP_STATE: Final = ("status", "salience", "horizon", "due_at", "due_offset", "seen_at")
 
 
 def _claim_columns(record: Claim) -> dict[str, Any]:
@@ -101,16 +103,13 @@ def _claim_body(record: Claim) -> dict[str, Any]:
 def _write_fact(record: Any) -> _Written:
     fact: Fact = record
     columns = {**_claim_columns(fact), "slot": fact.slot}
-    loop: dict[str, Any] = {}
     if isinstance(fact, Loop):
         columns["topic"] = fact.topic
-        state = [fact.status.value, fact.salience, fact.horizon, fact.due_at, fact.seen_at]
-        loop = {"loop": state if fact.due_offset is None else [*state, fact.due_offset]}
+        columns |= {name: getattr(fact, name) for name in _LOOP_STATE} | {"status": fact.status.value}
     fades = {} if fact.fades_at is None else {"fades_at": fact.fades_at}
     bound = fact.binding
     binding = {} if bound is None else {"binding": [bound.vocabulary, bound.predicate_said, bound.confidence]}
     return columns, {
-        **loop,
         **fades,
         **binding,
         **_claim_body(fact),
@@ -199,7 +198,7 @@ def read_record(row: Row) -> Record:
     """The version of a ``record`` row."""
     (tenant_id, record_id, version, layer, scope, position, subject, predicate, _, slot, _, session, topic,
      confidence, stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, closed_by, excluded,
-     body) = row  # fmt: skip
+     body, *state) = row  # fmt: skip
     common: dict[str, Any] = {
         "tenant_id": tenant_id,
         "id": record_id,
@@ -219,7 +218,7 @@ def read_record(row: Row) -> Record:
     common["trust"] = Trust(said.pop("trust", Trust.PRINCIPAL))
     match Layer(layer):
         case Layer.FACTS:
-            return _read_fact(said, slot, {**common, **_read_claim(subject, predicate, said)})
+            return _read_fact(said, slot, state, {**common, **_read_claim(subject, predicate, said)})
         case Layer.BELIEFS:
             return Belief(
                 **common,
@@ -250,7 +249,9 @@ def read_record(row: Row) -> Record:
             raise AssertionError("events are not derived")
 
 
-def _read_fact(said: Mapping[str, Any], slot: str | None, claimed: dict[str, Any]) -> Fact:
+def _read_fact(
+    said: Mapping[str, Any], slot: str | None, state: Sequence[Any], claimed: dict[str, Any]
+) -> Fact:
     values = {
         **claimed,
         "event_id": said["event_id"],
@@ -263,12 +264,10 @@ def _read_fact(said: Mapping[str, Any], slot: str | None, claimed: dict[str, Any
         "fades_at": said.get("fades_at"),
         "binding": Binding(*said["binding"]) if "binding" in said else None,
     }
-    if "loop" not in said:
+    status, *_ = state
+    if status is None:
         return Fact(**values)
-    status, salience, horizon, due_at, seen_at, *clock = said["loop"]
-    state = {"salience": salience, "horizon": horizon, "due_at": due_at, "seen_at": seen_at}
-    due_offset = clock[0] if clock else None
-    return Loop(**values, **state, status=LoopStatus(status), due_offset=due_offset)
+    return Loop(**values, **{**dict(zip(_LOOP_STATE, state, strict=True)), "status": LoopStatus(status)})
 
 
 def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,12 +53,12 @@ def episode_fields(
     """The fields of ``episode_view``."""
     members = sorted(
         (support for support in supports if layer_of(support.source_id) is Layer.EVENTS),
-        key=lambda support: support.ordinal,
+        key=lambda support: support.place,
     )[: episode.size]
     chain = [
-        {"event": member.source_id, "role": member.role}
+        {"event": member.source_id, "role": member.part}
         for member in members
-        if member.role is not None and member.role != EpisodeRole.CONTEXT
+        if member.part is not None and member.part != EpisodeRole.CONTEXT
     ]
     return {
         **common_fields(episode),

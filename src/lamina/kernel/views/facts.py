@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from lamina.kernel.changes import MAY_CHANGE, MayHaveChanged
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.records import Fact, Support
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.kernel.views.parts import (
     ClaimedView,
@@ -97,7 +98,7 @@ def fact_fields(
 ) -> dict[str, Any]:
     """The fields of ``fact_view``."""
     held = supports_held(fact, supports)
-    sources = dict.fromkeys(support.source_id for support in held if support.relation != MAY_CHANGE)
+    sources = dict.fromkeys(support.source_id for support in held if support.relation != Tie.MAY_CHANGE)
     return {
         **claim_fields(fact),
         "subject": subject_fields(fact.subject),

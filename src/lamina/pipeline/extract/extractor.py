@@ -15,7 +15,6 @@ from lamina.language.spoken import Written, as_written
 from lamina.pipeline.extract.ellipsis import following as topic_after
 from lamina.pipeline.extract.ellipsis import parsed_topic, plain_topic, topic_before
 from lamina.pipeline.extract.gate import worth_parsing
-from lamina.pipeline.extract.keys import keys_of
 from lamina.pipeline.extract.limits import (
     PARSED_LENGTH_MAX,
     PARSED_SENTENCE_MIN,
@@ -205,7 +204,7 @@ class RulesExtractor:
                 replace(each, evidence=_said_at(work.written, each.evidence)) for each in distinct_triples
             )
         return Extraction(
-            distinct(mentions), distinct_triples, keys_of(distinct_triples), gated=not any(work.worth),
+            distinct(mentions), distinct_triples, gated=not any(work.worth),
             phrases=tuple(each for parse in work.parses if parse is not None for each in noun_phrases(parse)),
         )  # fmt: skip
 

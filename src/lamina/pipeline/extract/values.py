@@ -1,4 +1,4 @@
-"""What extraction takes and gives: an utterance with its surroundings, and mentions, triples and keys."""
+"""What extraction takes and gives: an utterance with its surroundings, and mentions and triples."""
 
 from __future__ import annotations
 
@@ -182,15 +182,13 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one utterance says. `keys` are short restatements to be indexed beside it, `phrases` the things that its
-    parsed sentences speak of.
+    """What one utterance says. `phrases` are the things that its parsed sentences speak of.
 
     `gated` is true when no sentence was worth parsing.
     """
 
     mentions: tuple[Mention, ...] = ()
     triples: tuple[Triple, ...] = ()
-    keys: tuple[str, ...] = ()
     gated: bool = False
     taken_back: tuple[TakenBack, ...] = ()
     phrases: tuple[str, ...] = ()

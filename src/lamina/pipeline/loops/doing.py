@@ -11,10 +11,11 @@ from typing import Final
 
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import Fact, Loop
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.versions import put_version, tie_at
-from lamina.pipeline.view import DONE_BY, EXTRACTED_FROM, MOVED_BY, MOVED_UNTIL, View
+from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
 __all__ = ["end_fact", "end_stated", "move_fact"]
@@ -26,12 +27,12 @@ _ENDS_WITH_LOOP: Final = frozenset({"commitment", "plan"})
 def end_stated(view: View, loop: Loop, turns: Sequence[str], at: Instant, writes: Writes) -> None:
     """End what ``turns`` stated of a loop, as of ``at``: by the view's event, which tells that it is over."""
     terms = key_terms(str(loop.object.value))
-    tied = {each.record_id for each in view.dependants_of(turns) if each.relation == EXTRACTED_FROM}
+    tied = {each.record_id for each in view.dependants_of(turns) if each.relation == Tie.EXTRACTED_FROM}
     own = {each.id: each for each in writes.records if isinstance(each, Fact)}
     tied |= {
         each.record_id
         for each in writes.supports
-        if each.source_id in turns and each.relation == EXTRACTED_FROM
+        if each.source_id in turns and each.relation == Tie.EXTRACTED_FROM
     }
     for record_id in sorted(tied):
         fact = own.get(record_id) or view.record(record_id)
@@ -58,7 +59,7 @@ def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
         fact, valid_from=begins.at, valid_to=at, from_offset=begins.offset, to_offset=event.offset
     )
     put_version(event, fact, ended, writes)
-    writes.supports.append(tie_at(event, fact.id, DONE_BY, at))
+    writes.supports.append(tie_at(event, fact.id, Tie.DONE_BY, at))
 
 
 def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Writes) -> None:
@@ -71,8 +72,8 @@ def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Wr
     moved = replace(fact, valid_from=begins, valid_to=ends, from_offset=offset, to_offset=offset)
     put_version(view.event, fact, moved, writes)
     writes.supports += [
-        tie_at(view.event, fact.id, MOVED_BY, begins),
-        tie_at(view.event, fact.id, MOVED_UNTIL, ends),
+        tie_at(view.event, fact.id, Tie.MOVED_BY, begins),
+        tie_at(view.event, fact.id, Tie.MOVED_UNTIL, ends),
     ]
 
 

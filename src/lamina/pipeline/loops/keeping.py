@@ -22,16 +22,16 @@ from lamina.kernel.records import (
     Subject,
     Support,
 )
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
-from lamina.pipeline.loops.answer import bears_on
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, is_spoken_of, meant_by, terms_in, terms_of
 from lamina.pipeline.loops.noted import is_appointment
 from lamina.pipeline.loops.stated import StatedKeeper
 from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
-from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move, Pointer
+from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
@@ -58,8 +58,8 @@ _JUST_NOW: Final = 2
 _SALIENCE_MAX: Final = 5
 _QUOTED: Final = " (“"
 _REFERENCE_CHARS: Final = 12
-_SPOKEN: Final = frozenset({"opened_by", "said_again_by", "affirmed_by"})
-_ENDED: Final = frozenset({"completed_by", "dropped_by"})
+_SPOKEN: Final = frozenset({Tie.OPENED_BY, Tie.SAID_AGAIN_BY, Tie.AFFIRMED_BY})
+_ENDED: Final = frozenset({Tie.COMPLETED_BY, Tie.DROPPED_BY})
 
 
 def raises_loops(event: Event) -> bool:
@@ -84,16 +84,12 @@ def reference_of(loop: Loop) -> str:
 
 
 class LoopKeeper:
-    """Applies what a turn says to the loops that are open in its scope.
+    """Applies what a turn says to the loops that are open in its scope; ``extractor`` is part of the ids of new ones."""
 
-    ``extractor`` is part of the ids of new loops; ``model`` is named beside it where one was asked.
-    """
-
-    def __init__(self, view: View, extractor: str = EXTRACTOR, model: str | None = None) -> None:
+    def __init__(self, view: View, extractor: str = EXTRACTOR) -> None:
         self._view = view
         self._event = view.event
         self._extractor = extractor
-        self._named = extractor if model is None else f"{extractor} {model}"
 
     def keep(self, reading: LoopReading, writes: Writes) -> None:
         """Add to ``writes`` the loops that the turn opens, says again or ends."""
@@ -116,56 +112,10 @@ class LoopKeeper:
             self._move(move, held, writes)
             stated.move(move, writes)
 
-    def keep_late(
-        self, reading: LoopReading, later: Sequence[Event], endings: Sequence[Ending], writes: Writes
-    ) -> None:
-        """As ``keep``, for a reading that comes after the rules' own and after ``later`` events, whose turns have those
-        ``endings``: what was made of them stands."""
-        held = self._open()
-        own = self._supports_by([self._event], _SPOKEN)
-        for pointer in reading.pointers:
-            self._follow(pointer, held, own, writes)
-        closed = self._supports_by([self._event, *later], _ENDED)
-        over = [loop for loop in map(self._view.record, sorted(closed)) if isinstance(loop, Loop)]
-        opened = len(self._supports_by([self._event], {"opened_by"}))
-        for ordinal, draft in enumerate(reading.drafts):
-            told = [loop for loop in held if loop.id in own]
-            if any(is_alike(loop, draft) for loop in [*told, *over]):
-                continue
-            known = next((loop for loop in held if is_same(loop, draft)), None)
-            if known is not None:
-                held[held.index(known)] = self._again(known, draft, writes)
-                own.add(known.id)
-                continue
-            loop = self._made(draft, ordinal)
-            is_over = any(self._meant(ending, [loop]) for ending in endings if ending.words)
-            if opened < limits.LOOPS_NEW_PER_TURN_MAX and not is_over:
-                held.insert(0, self._put_new(loop, writes))
-                own.add(loop.id)
-                opened += 1
-
-    def _supports_by(self, events: Sequence[Event], relations: Collection[str]) -> set[str]:
+    def _supports_by(self, events: Sequence[Event], relations: Collection[Tie]) -> set[str]:
         """The loops that events did something to."""
         supports = self._view.resting_on([event.id for event in events])
         return {support.record_id for support in supports if support.relation in relations}
-
-    def _follow(self, pointer: Pointer, held: list[Loop], own: set[str], writes: Writes) -> None:
-        """Do to the one loop that is pointed at what is said of it, unless this turn's rules or later words did."""
-        meant = [loop for loop in held if reference_of(loop) == pointer.reference]
-        if len(meant) != 1 or meant[0].id in own or meant[0].seen_at > self._event.context.observed_at:
-            return
-        loop = meant[0]
-        if pointer.says == "said_again":
-            wording = str(loop.object.value)
-            again = LoopDraft(LoopType(loop.predicate), wording, pointer.confidence, 1, loop.horizon)
-            held[held.index(loop)] = self._again(loop, again, writes, "affirmed_by")
-            own.add(loop.id)
-        elif not bears_on(pointer.terms, str(loop.object.value)):
-            return  # a model may point anywhere; what ends a loop speaks of it
-        elif pointer.says == "dropped" or loop.predicate in ENDS_WHEN_DONE:
-            held.remove(loop)
-            completed = pointer.says == "completed"
-            self._put_ended(loop, completed=completed, weight=pointer.confidence, writes=writes)
 
     def _open(self) -> list[Loop]:
         found = self._view.query(Layer.FACTS, topic=LOOPS_OPEN, limit=OPEN_SEEN_MAX)
@@ -200,7 +150,7 @@ class LoopKeeper:
             + (f"{_QUOTED}{draft.quote}”)" if draft.quote else ""),
             external=False,
             trust=event.origin.trust,
-            extractor=self._named,
+            extractor=self._extractor,
             slot=None,
             status=LoopStatus.ACTIVE,
             salience=draft.salience,
@@ -213,7 +163,7 @@ class LoopKeeper:
 
     def _put_new(self, loop: Loop, writes: Writes) -> Loop:
         writes.records.append(loop)
-        writes.supports.append(self._support(loop, "opened_by", loop.confidence))
+        writes.supports.append(self._support(loop, Tie.OPENED_BY, loop.confidence))
         writes.texts.append(record_row(loop))
         return loop
 
@@ -240,11 +190,11 @@ class LoopKeeper:
     def _offered(self, loop: Loop, draft: LoopDraft, writes: Writes) -> Loop:
         """Name the turn whose offer a yes took up: the words are its, and go with it."""
         for offer in self._view.previous(1) if draft.offered else ():
-            support = self._support(loop, "offered_in", draft.confidence)
-            writes.supports.append(support._replace(source_id=offer.id, role=self._event.id))
+            support = self._support(loop, Tie.OFFERED_IN, draft.confidence)
+            writes.supports.append(support._replace(source_id=offer.id, accepted_in=self._event.id))
         return loop
 
-    def _again(self, loop: Loop, draft: LoopDraft, writes: Writes, relation: str = "said_again_by") -> Loop:
+    def _again(self, loop: Loop, draft: LoopDraft, writes: Writes, relation: Tie = Tie.SAID_AGAIN_BY) -> Loop:
         at, offset = self._event.context.observed_at, self._event.offset
         late = at < loop.seen_at
         due = LocalTime(draft.due_at, offset) if draft.due_at is not None else _due_of(loop)
@@ -305,7 +255,7 @@ class LoopKeeper:
             valid_to=max(at, loop.valid_from + 1),
             to_offset=self._event.offset,
         )
-        self._put(ended, loop, "completed_by" if completed else "dropped_by", weight, writes)
+        self._put(ended, loop, Tie.COMPLETED_BY if completed else Tie.DROPPED_BY, weight, writes)
         end_stated(self._view, loop, self._turns_of(loop, writes), at, writes)
 
     def _turns_of(self, loop: Loop, writes: Writes) -> list[str]:
@@ -332,7 +282,7 @@ class LoopKeeper:
         ]
         return meant[0] if len(meant) == 1 else None
 
-    def _put(self, changed: Loop, held: Loop, relation: str, weight: float, writes: Writes) -> Loop:
+    def _put(self, changed: Loop, held: Loop, relation: Tie, weight: float, writes: Writes) -> Loop:
         """A new version in the place of the one held; one event makes one version of a loop at most."""
         event = self._event
         if held in writes.records and held.recorded_from == event.recorded_at:
@@ -348,7 +298,7 @@ class LoopKeeper:
         writes.supports.append(self._support(version, relation, weight))
         return version
 
-    def _support(self, loop: Loop, relation: str, weight: float) -> Support:
+    def _support(self, loop: Loop, relation: Tie, weight: float) -> Support:
         event = self._event
         return Support(
             tenant_id=event.tenant_id,
@@ -356,9 +306,9 @@ class LoopKeeper:
             source_id=event.id,
             relation=relation,
             weight=weight,
-            ordinal=event.context.observed_at,
-            role=event.observed_actor.id,
+            actor=event.observed_actor.id,
             recorded_at=event.recorded_at,
+            at=event.context.observed_at,
         )
 
 

@@ -20,8 +20,9 @@ from lamina.pipeline.loops.matching import (
     tells_of,
 )
 from lamina.pipeline.loops.values import Ending
+from lamina.pipeline.readings.quoting import was_said
 
-__all__ = ["ENDS_WHEN_DONE", "is_about", "is_spoken_of", "meant_by", "terms_in", "terms_of"]
+__all__ = ["ENDS_WHEN_DONE", "bears_on", "is_about", "is_spoken_of", "meant_by", "terms_in", "terms_of"]
 
 ENDS_WHEN_DONE: Final = frozenset({LoopType.COMMITMENT.value, LoopType.THREAD.value, LoopType.FRICTION.value})
 _DONE_FROM: Final = 0.6
@@ -43,6 +44,13 @@ def terms_of(loop: Loop) -> frozenset[str]:
 def terms_in(wording: str) -> frozenset[str]:
     """The content terms of the wording of a loop or of a draft; each turn is compared with the same open loops."""
     return key_terms(wording)
+
+
+def bears_on(terms: frozenset[str], wording: str) -> bool:
+    """Whether words that may end a loop share a key word with it, in whatever form; verbs that fit everything do not
+    count where it has others."""
+    whole = key_terms(wording)
+    return any(was_said(term, terms) for term in specific(whole) or whole)
 
 
 def is_about(loop: Loop, words: str) -> bool:

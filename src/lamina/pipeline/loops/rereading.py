@@ -14,28 +14,37 @@ from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.local import to_local
 from lamina.kernel.records import LOOPS_OPEN, Loop, LoopStatus, LoopType
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import from_datetime
-from lamina.pipeline.loops.answer import bears_on
 from lamina.pipeline.loops.dues import horizon_of
-from lamina.pipeline.loops.keeping import LoopKeeper, is_alike, is_same, loop_text, quote_of, reference_of
+from lamina.pipeline.loops.keeping import (
+    LoopKeeper,
+    is_alike,
+    is_same,
+    loop_text,
+    quote_of,
+    raises_loops,
+    reference_of,
+)
 from lamina.pipeline.loops.matching import key_terms, overlap
-from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, terms_of
+from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, bears_on, terms_of
+from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
 from lamina.pipeline.versions import put_version
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["LoopRereader"]
+__all__ = ["LoopRereader", "endings_in"]
 
-_SPOKEN: Final = frozenset({"said_again_by", "affirmed_by"})
-_ENDED: Final = frozenset({"completed_by", "dropped_by"})
+_SPOKEN: Final = frozenset({Tie.SAID_AGAIN_BY, Tie.AFFIRMED_BY})
+_ENDED: Final = frozenset({Tie.COMPLETED_BY, Tie.DROPPED_BY})
 _NAMED_FROM: Final = 0.5
 
 
 class LoopRereader(LoopKeeper):
     """Applies another reading of the view's turn, whose event has the place from which on that stands.
 
-    ``places`` are the positions at which the turn was read before.
+    ``places`` are the positions at which the turn was read before; without any the reading adds to what was made of the turn.
     """
 
     def __init__(self, view: View, reader: str, *, places: Collection[int]) -> None:
@@ -50,7 +59,7 @@ class LoopRereader(LoopKeeper):
         ours = [loop for loop in own if loop.position in self._places and self._stands(loop)]
         held = self._open()
         pointers, drafts = list(reading.pointers), list(reading.drafts)
-        settled: set[str] = set()
+        settled = set() if self._places else {loop.id for loop in own}
         for loop in ours:
             if self._began_here(loop):
                 self._begun(loop, drafts, held, writes)
@@ -78,7 +87,7 @@ class LoopRereader(LoopKeeper):
         )
 
     def _spoken_of(self) -> set[str]:
-        return self._supports_by([self._event], {"opened_by", *_SPOKEN, *_ENDED})
+        return self._supports_by([self._event], {Tie.OPENED_BY, *_SPOKEN, *_ENDED})
 
     def _stands(self, loop: Loop) -> bool:
         return loop.recorded_to is None or loop.recorded_to > self._event.recorded_at
@@ -168,7 +177,7 @@ class LoopRereader(LoopKeeper):
         if pointer.says == "said_again":
             settled.add(loop.id)
             held[held.index(loop)] = self._again(
-                loop, self._draft_again(loop, pointer), writes, "affirmed_by"
+                loop, self._draft_again(loop, pointer), writes, Tie.AFFIRMED_BY
             )
         elif bears_on(pointer.terms, str(loop.object.value)) and (
             pointer.says == "dropped" or loop.predicate in ENDS_WHEN_DONE
@@ -233,6 +242,16 @@ class LoopRereader(LoopKeeper):
                 held.insert(0, self._put_new(loop, writes))
                 settled.add(loop.id)
                 opened += 1
+
+
+def endings_in(events: Sequence[Event], view: View) -> list[Ending]:
+    """What events end by their own words."""
+    return [
+        ending
+        for event in events
+        if raises_loops(event)
+        for ending in read_turn(event, view.preceding(event, HEARD_BEFORE)).endings
+    ]
 
 
 def _worded_as(loop: Loop, other: Loop) -> Loop:

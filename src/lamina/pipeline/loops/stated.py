@@ -11,12 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from lamina.kernel.records import Fact, Layer
+from lamina.kernel.ties import Tie
 from lamina.language.entities import normalise_name, possessive
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.loops.doing import end_fact, move_fact
 from lamina.pipeline.loops.matching import deed_of, key_terms, overlap, specific
 from lamina.pipeline.loops.values import Ending, Move
-from lamina.pipeline.view import EXTRACTED_FROM, View
+from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
 __all__ = ["StatedKeeper"]
@@ -104,7 +105,9 @@ class StatedKeeper:
         speaker = self._event.observed_actor.id
         before = [each for each in self._view.previous(_JUST_NOW) if each.observed_actor.id == speaker]
         turns = [each.id for each in before[-1:]]
-        tied = {each.record_id for each in self._view.dependants_of(turns) if each.relation == EXTRACTED_FROM}
+        tied = {
+            each.record_id for each in self._view.dependants_of(turns) if each.relation == Tie.EXTRACTED_FROM
+        }
         stated = [record for record in map(self._view.record, sorted(tied)) if isinstance(record, Fact)]
         own = [each for each in writes.records if isinstance(each, Fact) and each.event_id == self._event.id]
         wanted = (*_WITH_A_DAY, _ARRANGED)

@@ -59,7 +59,7 @@ from lamina.pipeline.readings.shape import (
     object_in,
 )
 
-__all__ = ["READER", "ReadBeside", "is_usable", "reading_by_answer"]
+__all__ = ["READER", "ReadBeside", "is_usable", "loops_by_answer", "reading_by_answer"]
 
 READER: Final = "lamina-model/1"
 """Part of the ids of what is made of answers, and shown with it. A change to how they are read takes the next number."""
@@ -117,8 +117,13 @@ def reading_by_answer(
         return None
     # Who is speaking is for rules to say: "Tom here" on Lena's account gives the turn to him.
     introduced = tuple(each for each in heard.rules.triples if each.introduces)
-    extraction = replace(heard.rules, triples=(*introduced, *said), taken_back=(), keys=())
+    extraction = replace(heard.rules, triples=(*introduced, *said), taken_back=())
     return Reading(reader, extraction, left, gate.ending, model)
+
+
+def loops_by_answer(loops: Mapping[str, Any], turn: Event, heard: ReadBeside) -> LoopReading:
+    """What of the loops of an answer the turn bears out. Never raises for what they hold."""
+    return _Gate(turn, heard).left_open_by(loops)
 
 
 def _claims_something(answer: Mapping[str, Any]) -> bool:

@@ -6,21 +6,19 @@ where that was forgotten, the entry changes nothing and the rules' reading stand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.records import Concept
+from lamina.kernel.ties import Tie
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.loops.keeping import raises_loops
-from lamina.pipeline.loops.rereading import LoopRereader
-from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
-from lamina.pipeline.loops.values import Ending
+from lamina.pipeline.loops.rereading import LoopRereader, endings_in
 from lamina.pipeline.mending import Mender
-from lamina.pipeline.readings.standing import READ_BY, Readings
+from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.speakers import another_speaks
 from lamina.pipeline.versions import tie
 from lamina.pipeline.view import View
@@ -54,7 +52,7 @@ class Rereading:
             if not apart.is_borne_out(reading.open):
                 return Writes()  # it only points, at what the turn does not speak of: somebody made it up
         places = [turn.position, *(each.position for each in self._before(view, turn))]
-        writes = Writes(supports=[tie(entry, turn.id, entry.id, READ_BY)])
+        writes = Writes(supports=[tie(entry, turn.id, entry.id, Tie.READ_BY)])
         facts = view.after(writes, entry)
         writes.add(self._mender.read_anew(facts, turn, reading))
         view.saw_excluded |= facts.saw_excluded or turn.excluded
@@ -65,12 +63,12 @@ class Rereading:
             later = [each for each in at.since(turn.position, _LATER_READ_MAX) if not each.is_entry]
             changed = Writes()
             LoopRereader(at, reading.reader, places=places).reread(
-                reading.open, later, _endings(later, view), changed
+                reading.open, later, endings_in(later, view), changed
             )
             touched = dict.fromkeys(
                 [*(each.id for each in changed.closings), *(each.id for each in changed.records)]
             )
-            changed.supports += [tie(entry, each, entry.id, READ_BY) for each in touched]
+            changed.supports += [tie(entry, each, entry.id, Tie.READ_BY) for each in touched]
             writes.add(changed)
             view.saw_excluded |= at.saw_excluded
         return writes
@@ -96,20 +94,11 @@ class Rereading:
     def _before(self, view: View, turn: Event) -> list[Event]:
         """The entries by which the turn was read before."""
         ties = view.supports_of([turn.id]).get(turn.id, [])
-        return [*view.events({each.source_id for each in ties if each.relation == READ_BY}).values()]
+        return [*view.events({each.source_id for each in ties if each.relation == Tie.READ_BY}).values()]
 
     def _read_here(self, view: View) -> str | None:
         """The turn, where the entry had it read anew."""
         ties = view.dependants_of([view.event.id])
         anew = view.event.reads
-        own = {each.record_id for each in ties if each.relation == READ_BY}
+        own = {each.record_id for each in ties if each.relation == Tie.READ_BY}
         return anew.event_id if anew is not None and anew.event_id in own else None
-
-
-def _endings(events: Sequence[Event], view: View) -> list[Ending]:
-    return [
-        ending
-        for event in events
-        if raises_loops(event)
-        for ending in read_turn(event, view.preceding(event, HEARD_BEFORE)).endings
-    ]

@@ -20,6 +20,7 @@ __all__ = [
     "AnsweredPointer",
     "answers_by_turn",
     "items",
+    "json_in",
     "object_in",
 ]
 
@@ -96,17 +97,17 @@ _Shape = TypeVar("_Shape", bound=_Item)
 
 
 def object_in(text: str) -> dict[str, Any] | None:  # Any: JSON, read item by item
-    """The JSON object of an answer, which some models wrap in a fence or in words; None where it is no whole one of the three parts.
+    """The JSON object of an answer; None where it is no whole one of the three parts.
 
     An answer that lacks a part was cut short or is about something else, and what it lacks would read as if nothing were there.
     """
-    answer = _parsed(text)
+    answer = json_in(text)
     return answer if answer is not None and _is_whole(answer) else None
 
 
 def answers_by_turn(text: str) -> dict[int, dict[str, Any]] | None:  # Any: as above
     """The whole ones of the answers in one about several turns, by their numbers; None where it is none."""
-    answer = _parsed(text)
+    answer = json_in(text)
     turns = None if answer is None else answer.get("turns")
     if not isinstance(turns, list):
         return None
@@ -114,7 +115,8 @@ def answers_by_turn(text: str) -> dict[int, dict[str, Any]] | None:  # Any: as a
     return {each["n"]: each for each in whole if isinstance(each.get("n"), int)}
 
 
-def _parsed(text: str) -> dict[str, Any] | None:
+def json_in(text: str) -> dict[str, Any] | None:  # Any: JSON
+    """The JSON object of a text, which some models wrap in a fence or in words; None where there is none."""
     bare = _FENCE.sub("", text[: limits.READING_ANSWER_CHARS_MAX])
     start, end = bare.find("{"), bare.rfind("}")
     try:

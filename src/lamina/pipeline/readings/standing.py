@@ -7,6 +7,7 @@ from typing import Final
 
 from lamina import limits
 from lamina.kernel.events import Event, ReadAnew, text_of
+from lamina.kernel.ties import Tie
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
@@ -18,10 +19,8 @@ from lamina.pipeline.view import View
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.store import Store
 
-__all__ = ["READ_BY", "Readings"]
+__all__ = ["Readings"]
 
-READ_BY: Final = "read_by"
-"""From a turn to the entry of the log from which on it is read by a model's answer."""
 _HASH_SHOWN: Final = 8
 
 
@@ -80,13 +79,13 @@ class Readings:
     def _entries(self, view: View, events: Sequence[Event]) -> dict[str, list[Event]]:
         """The entries that have events read anew, the newest first."""
         supports = view.supports_of([event.id for event in events])
-        ids = {each.source_id for ties in supports.values() for each in ties if each.relation == READ_BY}
+        ids = {each.source_id for ties in supports.values() for each in ties if each.relation == Tie.READ_BY}
         entries = {each.id: each for each in (*view.events(ids - {view.event.id}).values(), view.event)}
         found = {
             turn_id: [
                 entries[each.source_id]
                 for each in ties
-                if each.relation == READ_BY and each.source_id in entries
+                if each.relation == Tie.READ_BY and each.source_id in entries
             ]
             for turn_id, ties in supports.items()
         }

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lamina.kernel.records import Belief, Fact, Layer, Record, Stance
+from lamina.kernel.ties import Tie
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.versions import deprecate_belief, tie
-from lamina.pipeline.view import DEPRECATED_BY, View
+from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["deprecate_beliefs", "deprecate_facts", "deprecated_facts"]
@@ -24,13 +25,13 @@ def deprecate_facts(view: View) -> Writes:
     event, writes = view.event, Writes()
     for fact in _facts_by_lost_terms(view):
         writes.closings.append(Closing(fact.tenant_id, fact.id, fact.version, event.recorded_at))
-        writes.supports.append(tie(event, fact.id, event.id, DEPRECATED_BY))
+        writes.supports.append(tie(event, fact.id, event.id, Tie.DEPRECATED_BY))
     return writes
 
 
 def deprecated_facts(view: View) -> list[Fact]:
     """The facts that the view's entry has ended, by id."""
-    tied = {s.record_id for s in view.dependants_of([view.event.id]) if s.relation == DEPRECATED_BY}
+    tied = {s.record_id for s in view.dependants_of([view.event.id]) if s.relation == Tie.DEPRECATED_BY}
     found = [view.record(record_id) for record_id in sorted(tied)]
     return [fact for fact in found if isinstance(fact, Fact)]
 
@@ -41,13 +42,13 @@ def deprecate_beliefs(view: View, facts: Sequence[Fact]) -> Writes:
     event, writes = view.event, BeliefReviser(view).revise(facts)
     rewritten = {record.id for record in writes.records}
     supports = view.dependants_of({fact.id for fact in facts})
-    resting = {s.record_id for s in supports if s.relation == "supported_by"}
+    resting = {s.record_id for s in supports if s.relation == Tie.SUPPORTED_BY}
     for record_id in sorted(resting - rewritten):
         belief = view.record(record_id)
         if isinstance(belief, Belief) and not _is_supported(view, belief):
             writes.closings = [each for each in writes.closings if each.id != record_id]
             deprecate_belief(event, belief, writes)
-            writes.supports.append(tie(event, belief.id, event.id, DEPRECATED_BY))
+            writes.supports.append(tie(event, belief.id, event.id, Tie.DEPRECATED_BY))
     return writes
 
 

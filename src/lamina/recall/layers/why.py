@@ -165,7 +165,7 @@ def _denied(store: Store, belief: Belief, call: Call, shown: Collection[str]) ->
 
 
 def _strongest_first(supports: Sequence[Support]) -> list[Support]:
-    return sorted(supports, key=lambda each: (-each.weight, each.ordinal, each.source_id))
+    return sorted(supports, key=lambda each: (-each.weight, each.place, each.at or 0, each.source_id))
 
 
 def _relation(support: Support) -> str:

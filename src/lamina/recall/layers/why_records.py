@@ -44,8 +44,8 @@ class RecordReasons:
         record_id = request.record_id
         if prefix_of(record_id) is Prefix.BELIEF:
             why: Why = self._beliefs.why(WhyRequest(belief_id=record_id, as_of=request.as_of), call).result
-            told = _explained(record_id, why.belief, why.support_graph, why.narrative)
-            return Answer(told.model_copy(update={"narrative_model": why.narrative_model}))
+            explained = _explained(record_id, why.belief, why.support_graph, why.narrative)
+            return Answer(explained.model_copy(update={"narrative_model": why.narrative_model}))
         record = self._record(request, call)
         seen_at = one_seen_at(self._store.log, call, request.as_of)
         walk = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource
-from lamina.kernel.records import Claim, Entity, Mention, Record, Support
+from lamina.kernel.records import Claim, Entity, Mention, Record, Support, order_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.index import put_text
@@ -134,7 +134,7 @@ class _Reading:
                 for edge in self._tables.supports.values()
                 if edge.tenant_id == self._tenant_id and edge.record_id in wanted
             ),
-            key=lambda edge: (edge.record_id, edge.ordinal, edge.recorded_at, edge.source_id),
+            key=lambda edge: (edge.record_id, *order_of(edge)),
         )
 
     def versions(self, ids: Collection[str]) -> list[Record]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from lamina.kernel.events import Event
 from lamina.kernel.records import Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.store.memory.tables import Tables
-from lamina.store.rules.records import OFFERED_IN, has_words_of
+from lamina.store.rules.records import has_words_of
 
 __all__ = ["exclude_dependants", "exclude_unsupported", "readmit"]
 
@@ -65,7 +66,7 @@ def _keep_out(tables: Tables, tenant_id: str, record_ids: Iterable[str]) -> set[
 
 
 def _rests_on_events(tables: Tables, tenant_id: str, record_id: str) -> bool:
-    sources = _reached(tables, tenant_id, record_id, upward=False)
+    sources = {record_id, *_reached(tables, tenant_id, record_id, upward=False)}
     events = [tables.events[tenant_id, key] for key in sources if (tenant_id, key) in tables.events]
     return any(event.counts for event in events)
 
@@ -89,10 +90,10 @@ def _reached(tables: Tables, tenant_id: str, start: str, *, upward: bool) -> set
 def _yes_to_cancelled(tables: Tables, edge: Support) -> list[str]:
     """The turns that said yes to an offer behind a record that is cancelled."""
     return [
-        each.role
+        each.accepted_in
         for each in tables.supports.values()
-        if (each.tenant_id, each.record_id, each.relation) == (edge.tenant_id, edge.record_id, OFFERED_IN)
-        and each.role is not None
+        if (each.tenant_id, each.record_id, each.relation) == (edge.tenant_id, edge.record_id, Tie.OFFERED_IN)
+        and each.accepted_in is not None
         and (event := tables.events.get((each.tenant_id, each.source_id))) is not None
         and not event.counts
     ]

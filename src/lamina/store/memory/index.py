@@ -28,7 +28,9 @@ def put_text(tables: Tables, row: TextRow) -> None:
         if old.scope != row.scope:
             tables.note_index_change(row.tenant_id, old.scope)
     tables.texts[place] = replace(row, row=tables.next_row())
-    if any(record.excluded for key, record in tables.records.items() if key[:2] == place):
+    event = tables.events.get(place)
+    kept_out = event is not None and not event.counts
+    if kept_out or any(record.excluded for key, record in tables.records.items() if key[:2] == place):
         tables.hidden_texts.add(place)
 
 

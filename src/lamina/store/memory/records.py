@@ -17,6 +17,7 @@ from lamina.kernel.records import (
     Record,
     Support,
     is_event,
+    order_of,
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
@@ -157,8 +158,8 @@ class MemoryRecords:
                     each.record_id,
                     event.id,
                     each.relation,
-                    each.role,
-                    each.ordinal,
+                    each.actor,
+                    each.at or 0,
                     event.context.observed_at,
                     event.recorded_at,
                 )
@@ -207,7 +208,7 @@ class MemoryRecords:
         """Mirrors ``Records.supports_of``."""
         found: dict[str, list[Support]] = defaultdict(list)
         edges = self._memory.tables.supports.values()
-        for edge in sorted(edges, key=lambda edge: (edge.ordinal, edge.recorded_at, edge.source_id)):
+        for edge in sorted(edges, key=order_of):
             known = seen_at is None or edge.recorded_at <= seen_at
             if known and edge.tenant_id == tenant_id and edge.record_id in record_ids:
                 found[edge.record_id].append(edge)

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
 
 __all__ = ["RecordQuery", "Records", "Statement"]
@@ -44,7 +45,7 @@ class Statement(NamedTuple):
 
     fact_id: str
     event_id: str
-    relation: str
+    relation: Tie
     actor: str | None
     holds_from: Instant
     observed_at: Instant
@@ -118,7 +119,7 @@ class Records(Protocol):
     def supports_of(
         self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[Support]]:
-        """What each record rests on, or rested on at ``seen_at``, ordered by ordinal and then source."""
+        """What each record rests on, or rested on at ``seen_at``, in the order of ``order_of``."""
         ...
 
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:

@@ -11,19 +11,18 @@ from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Author, Belief, Claim, Fact, Record, Stance, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.ports.index import TextRow
 from lamina.store.rules.erasing_ground import Ground
 from lamina.store.rules.erasing_rows import Changes
-from lamina.store.rules.redacting import EXTRACTED_FROM, demoted, leaves_of, over_renamed, redacted_share
+from lamina.store.rules.redacting import demoted, leaves_of, over_renamed, redacted_share
 
 __all__ = ["Keeper"]
 
 T = TypeVar("T")
 
-_BORNE_BY: Final = "redacted_from"
-"""From a belief to an event without words that it rests on through a fact of a scope that is gone."""
-_TIMES: Final = (EXTRACTED_FROM, "held_until")
+_TIMES: Final = (Tie.EXTRACTED_FROM, Tie.HELD_UNTIL)
 
 
 class Keeper:
@@ -173,9 +172,9 @@ class Keeper:
                 record_id=new_id,
                 polarity="against",
                 recorded_at=entry.recorded_at,
-                role=self._ground.erasure.actor
-                if each.role is not None and self._ground.erasure.actor
-                else each.role,
+                actor=self._ground.erasure.actor
+                if each.actor is not None and self._ground.erasure.actor
+                else each.actor,
             )
             for each in said
             if each.source_id in sent and each.relation in _TIMES
@@ -196,16 +195,16 @@ class Keeper:
                         tenant_id=each.tenant_id,
                         record_id=record_id,
                         source_id=said.source_id,
-                        relation=_BORNE_BY,
+                        relation=Tie.REDACTED_FROM,
                         weight=0.0,
                         polarity=each.polarity,
                         recorded_at=each.recorded_at,
                     )
                     for said in self._ground.supports[renamed[each.source_id]]
-                    if said.relation == EXTRACTED_FROM
+                    if said.relation == Tie.EXTRACTED_FROM
                 ]
             else:
-                kept.append(self._without_role(each, redacted))
+                kept.append(self._without_name(each, redacted))
         return list({each[1:4]: each for each in reversed(kept)}.values())[::-1]
 
     def _demoted(self, last: Record, worded: Collection[str], entry: Event) -> Belief | None:
@@ -244,11 +243,11 @@ class Keeper:
             return author
         return Author(actor, actor) if author.id in said else author
 
-    def _without_role(self, support: Support, redacted: Mapping[str, Event]) -> Support:
+    def _without_name(self, support: Support, redacted: Mapping[str, Event]) -> Support:
         actor = self._ground.erasure.actor
-        if actor is None or support.role is None or support.source_id not in redacted:
+        if actor is None or support.actor is None or support.source_id not in redacted:
             return support
-        return support._replace(role=actor) if ":" in support.role else support
+        return support._replace(actor=actor)
 
     def _unspoken(self, row: TextRow) -> TextRow:
         actor = self._ground.erasure.actor

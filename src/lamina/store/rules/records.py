@@ -7,16 +7,11 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from lamina.kernel.records import Claim, Concept, Fact, Record, Support
+from lamina.kernel.ties import SAYS_AGAIN, WORDLESS
 from lamina.kernel.time import Axes, Instant
 from lamina.store.ports.records import RecordQuery
 
-__all__ = ["OFFERED_IN", "as_stood", "has_words_of", "sees_valid", "wanted"]
-
-OFFERED_IN = "offered_in"
-"""Says of a loop whose offer it was; ``role`` is the turn that said yes to it, which may have no words of its own."""
-
-_WORDLESS = frozenset({"completed_by", "dropped_by", "affirmed_by", OFFERED_IN})
-_WORDED = frozenset({"opened_by", "said_again_by"})
+__all__ = ["as_stood", "has_words_of", "sees_valid", "wanted"]
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -31,9 +26,9 @@ def as_stood(record: RecordT, seen_at: Instant | None) -> RecordT:
 def has_words_of(support: Support, yes_to_cancelled: Collection[str]) -> bool:
     """Whether a record rests on a source. It does not on what speaks against it, nor on what has none of its words: what ends
     a loop, and a turn that only says yes to an offer that is cancelled."""
-    if support.polarity == "against" or support.relation in _WORDLESS:
+    if support.polarity == "against" or support.relation in WORDLESS:
         return False
-    return support.relation not in _WORDED or support.source_id not in yes_to_cancelled
+    return support.relation not in SAYS_AGAIN or support.source_id not in yes_to_cancelled
 
 
 def wanted(record: Record, query: RecordQuery) -> bool:

@@ -8,9 +8,9 @@ from typing import Final
 
 from lamina.kernel.events import REDACTED, Context, Directives, Event, Origin, Party, Stage
 from lamina.kernel.records import Belief, Evidence, Fact, Record, Stance, Support, is_event
+from lamina.kernel.ties import Tie
 
 __all__ = [
-    "EXTRACTED_FROM",
     "demoted",
     "leaves_of",
     "over_renamed",
@@ -19,7 +19,6 @@ __all__ = [
     "unsent_event",
 ]
 
-EXTRACTED_FROM: Final = "extracted_from"
 """The relation of a fact to an event that says so."""
 
 _PROGRAMS: Final = ("agent:", "service:", "app:", "system:")
@@ -68,7 +67,7 @@ def leaves_of(belief: Belief, supports: Mapping[str, Sequence[Support]]) -> set[
     found: set[str] = set()
     for each in belief.evidence:
         if each.polarity == "supports":
-            said = {s.source_id for s in supports.get(each.source_id, ()) if s.relation == EXTRACTED_FROM}
+            said = {s.source_id for s in supports.get(each.source_id, ()) if s.relation == Tie.EXTRACTED_FROM}
             found |= said or {each.source_id}
     return found
 

@@ -8,6 +8,7 @@ import apsw
 
 from lamina.kernel.records import Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import SAYS_AGAIN, WORDLESS, Tie
 from lamina.store.blocks import load_blocks
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.index import hide_text, show_text
@@ -70,7 +71,8 @@ def _dependants(connection: apsw.Connection, tenant_id: str, source_id: str) -> 
 
 
 def _rests_on_events(connection: apsw.Connection, tenant_id: str, record_id: str) -> bool:
-    return any(connection.execute(_SQL["event_supports_left"], (tenant_id, record_id)))
+    named = (json_list(sorted(WORDLESS)), json_list(sorted(SAYS_AGAIN)), Tie.OFFERED_IN.value)
+    return any(connection.execute(_SQL["event_supports_left"], (tenant_id, record_id, *named)))
 
 
 def _scopes_of(connection: apsw.Connection, tenant_id: str, record_id: str) -> set[str]:

@@ -46,7 +46,7 @@ def index_words(text: str) -> list[str]:
 def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
     """Make records findable; one that is already there is replaced, and stays findable from when it first was.
 
-    A record that is kept out of recall stays unfindable however often its words change.
+    What is kept out of recall, a cancelled event too, stays unfindable however often its words change.
     """
     for row in texts:
         known = list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id)))
@@ -57,7 +57,7 @@ def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
                 connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
         for (number,) in connection.execute(_SQL["insert_text"], text_row(row)):
             put_terms(connection, number, row.tenant_id, row.scope, f"{row.terms} {row.keys}")
-        if any(connection.execute(_SQL["is_excluded"], (row.tenant_id, row.record_id))):
+        if any(connection.execute(_SQL["is_kept_out"], (row.tenant_id, row.record_id))):
             hide_text(connection, row.tenant_id, row.record_id)
 
 

@@ -26,15 +26,15 @@ from lamina.store.sqlite.index import put_texts, put_vectors
 __all__ = ["SqliteRecords", "put_writes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
-_SLOT = 9
-"""The column of ``record`` that names the slot."""
+_SLOT, _BODY = 9, 22
+"""Columns of ``record``."""
 
 _parsed = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(read_record)
 
 
 def _read(row: Row) -> Record:
     """The version of a row. The same rows come with every question about the same matter, and a row that has changed is another."""
-    return _parsed(row) if len(row[-1]) <= limits.ROW_PARSED_CHARS_MAX else read_record(row)
+    return _parsed(row) if len(row[_BODY]) <= limits.ROW_PARSED_CHARS_MAX else read_record(row)
 
 
 def put_writes(connection: apsw.Connection, writes: Writes) -> None:

@@ -179,6 +179,12 @@ CREATE TABLE record (
   closed_by          TEXT,
   excluded           INTEGER NOT NULL DEFAULT 0,
   body               TEXT    NOT NULL,
+  status             TEXT,
+  salience           INTEGER,
+  horizon            TEXT,
+  due_at             INTEGER,
+  due_offset         INTEGER,
+  seen_at            INTEGER,
   PRIMARY KEY (tenant_id, id, version)
 ) WITHOUT ROWID;
 CREATE INDEX record_scope ON record (tenant_id, scope, layer, recorded_from, id);
@@ -199,9 +205,12 @@ CREATE TABLE support (
   relation           TEXT    NOT NULL,
   weight             REAL    NOT NULL,
   polarity           TEXT    NOT NULL,
-  ordinal            INTEGER NOT NULL,
-  role               TEXT,
+  place              INTEGER NOT NULL,
+  actor              TEXT,
   recorded_at        INTEGER NOT NULL,
+  at                 INTEGER,
+  part               TEXT,
+  accepted_in        TEXT,
   PRIMARY KEY (tenant_id, record_id, source_id, relation)
 ) WITHOUT ROWID;
 CREATE INDEX support_source ON support (tenant_id, source_id, record_id);
@@ -691,6 +700,12 @@ CREATE TABLE frozen_record (
   closed_by          TEXT,
   excluded           INTEGER NOT NULL DEFAULT 0,
   body               TEXT    NOT NULL,
+  status             TEXT,
+  salience           INTEGER,
+  horizon            TEXT,
+  due_at             INTEGER,
+  due_offset         INTEGER,
+  seen_at            INTEGER,
   PRIMARY KEY (tenant_id, id, version)
 ) WITHOUT ROWID;
 CREATE INDEX frozen_record_matter ON frozen_record (tenant_id, scope, subject, predicate);
@@ -704,9 +719,12 @@ CREATE TABLE frozen_support (
   relation           TEXT    NOT NULL,
   weight             REAL    NOT NULL,
   polarity           TEXT    NOT NULL,
-  ordinal            INTEGER NOT NULL,
-  role               TEXT,
+  place              INTEGER NOT NULL,
+  actor              TEXT,
   recorded_at        INTEGER NOT NULL,
+  at                 INTEGER,
+  part               TEXT,
+  accepted_in        TEXT,
   PRIMARY KEY (tenant_id, record_id, source_id, relation)
 ) WITHOUT ROWID;
 CREATE INDEX frozen_support_at ON frozen_support (tenant_id, recorded_at);

@@ -47,12 +47,12 @@ DELETE FROM support WHERE tenant_id = ?1 AND record_id = ?2 AND source_id = ?3 A
 -- name: put_record
 -- A version as it is from here on.
 INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-                                      ?20, ?21, ?22, ?23);
+                                      ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29);
 
 -- name: put_support
 -- A support as it is from here on.
-INSERT OR REPLACE INTO support (tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9);
+INSERT OR REPLACE INTO support (tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
 
 -- name: drop_mention
 -- A name that an event used.
@@ -71,11 +71,11 @@ ON CONFLICT (tenant_id, record_id) DO UPDATE SET until = max(until, excluded.unt
 -- name: put_frozen_record
 -- A version of it.
 INSERT OR REPLACE INTO frozen_record VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-                                             ?19, ?20, ?21, ?22, ?23);
+                                             ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29);
 
 -- name: put_frozen_support
 -- What it rests on.
-INSERT OR REPLACE INTO frozen_support VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9);
+INSERT OR REPLACE INTO frozen_support VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
 
 -- name: put_frozen_text
 -- How search finds it.
@@ -247,7 +247,8 @@ INSERT INTO main.record
 SELECT tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key, session, topic,
   confidence, stance, valid_from, valid_to, recorded_from,
   iif((f.tenant_id, f.recorded_to) IN (SELECT tenant_id, recorded_at FROM temp.replayed), NULL, recorded_to), superseded_by,
-  iif((f.tenant_id, f.recorded_to) IN (SELECT tenant_id, recorded_at FROM temp.replayed), NULL, closed_by), excluded, body
+  iif((f.tenant_id, f.recorded_to) IN (SELECT tenant_id, recorded_at FROM temp.replayed), NULL, closed_by), excluded, body,
+  status, salience, horizon, due_at, due_offset, seen_at
 FROM main.frozen_record AS f
 WHERE (f.tenant_id, f.recorded_from) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed)
 ON CONFLICT DO NOTHING;

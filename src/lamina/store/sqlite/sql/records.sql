@@ -3,9 +3,11 @@
 -- before it lands.
 INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
                     session, topic, confidence, stance, valid_from, valid_to, recorded_from, recorded_to,
-                    superseded_by, closed_by, excluded, body)
+                    superseded_by, closed_by, excluded, body,
+                    status, salience, horizon, due_at, due_offset, seen_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-        ?22 OR (?3 > 1 AND EXISTS (SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1)), ?23)
+        ?22 OR (?3 > 1 AND EXISTS (SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1)), ?23, ?24, ?25, ?26, ?27,
+        ?28, ?29)
 ON CONFLICT (tenant_id, id, version) DO NOTHING;
 
 -- name: close_record
@@ -147,12 +149,12 @@ SELECT head.* FROM (
   WHERE tenant_id = ?1 AND scope = ?2 AND layer = 'facts' AND topic = 'loops.open' AND excluded = 0
     AND coalesce(recorded_to, 9223372036854775807) = 9223372036854775807
   ORDER BY recorded_from DESC, id DESC, version DESC LIMIT ?4) AS head
-WHERE head.body ->> '$.loop[0]' = 'active'
-  AND max(head.body ->> '$.loop[4]', coalesce(head.body ->> '$.loop[3]', head.body ->> '$.loop[4]'))
-      >= coalesce(?3 ->> ('$.' || (head.body ->> '$.loop[2]')), -9223372036854775808)
-ORDER BY (head.body ->> '$.loop[3]' BETWEEN ?6 AND ?7) IS NOT TRUE,
-  CASE WHEN head.body ->> '$.loop[3]' BETWEEN ?6 AND ?7 THEN head.body ->> '$.loop[3]' END,
-  head.body ->> '$.loop[4]' DESC, head.body ->> '$.loop[1]' DESC, head.id LIMIT ?5;
+WHERE head.status = 'active'
+  AND max(head.seen_at, coalesce(head.due_at, head.seen_at))
+      >= coalesce(?3 ->> ('$.' || head.horizon), -9223372036854775808)
+ORDER BY (head.due_at BETWEEN ?6 AND ?7) IS NOT TRUE,
+  CASE WHEN head.due_at BETWEEN ?6 AND ?7 THEN head.due_at END,
+  head.seen_at DESC, head.salience DESC, head.id LIMIT ?5;
 
 -- name: records_of_claim
 -- Versions that make one claim in one scope.
@@ -164,16 +166,16 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: insert_support
 -- One edge of the why graph.
-INSERT INTO support (tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+INSERT INTO support (tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
 ON CONFLICT (tenant_id, record_id, source_id, relation) DO NOTHING;
 
 -- name: supports_of
 -- What records rest on, or rested on at ?3: ?2 is a JSON list.
-SELECT tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at
+SELECT tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in
 FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2))
   AND (?3 IS NULL OR recorded_at <= ?3)
-ORDER BY record_id, ordinal, recorded_at, source_id;
+ORDER BY record_id, place, at, recorded_at, source_id;
 
 -- name: supports_below
 -- As supports_of, and of the records among the first ?5 supports of each in turn, in at most ?4 steps.
@@ -185,16 +187,16 @@ WITH RECURSIVE source (record_id, step) AS (
     SELECT json_group_array(source_id) FROM (
       SELECT source_id FROM support
       WHERE tenant_id = ?1 AND record_id = b.record_id AND (?3 IS NULL OR recorded_at <= ?3)
-      ORDER BY ordinal, recorded_at, source_id LIMIT ?5))) AS found
+      ORDER BY place, at, recorded_at, source_id LIMIT ?5))) AS found
   WHERE b.step < ?4 AND found.value NOT GLOB 'evt_*')
-SELECT tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at
+SELECT tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in
 FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT record_id FROM source)
   AND (?3 IS NULL OR recorded_at <= ?3)
-ORDER BY record_id, ordinal, recorded_at, source_id;
+ORDER BY record_id, place, at, recorded_at, source_id;
 
 -- name: statements
 -- The events that spoke of facts and count, those without words too: ?2 is a JSON list.
-SELECT s.record_id, s.source_id, s.relation, s.role, s.ordinal, e.observed_at, e.recorded_at
+SELECT s.record_id, s.source_id, s.relation, s.actor, coalesce(s.at, 0), e.observed_at, e.recorded_at
 FROM json_each(?2) AS wanted
 CROSS JOIN support AS s ON s.tenant_id = ?1 AND s.record_id = wanted.value
 CROSS JOIN event AS e INDEXED BY event_id ON e.tenant_id = ?1 AND e.id = s.source_id
@@ -203,7 +205,7 @@ ORDER BY e.position, s.record_id, s.relation;
 
 -- name: dependants_of
 -- What rests on sources: ?2 is a JSON list.
-SELECT tenant_id, record_id, source_id, relation, weight, polarity, ordinal, role, recorded_at
+SELECT tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in
 FROM support WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
 ORDER BY source_id, record_id;
 
@@ -293,6 +295,13 @@ SELECT id FROM dependant ORDER BY id;
 -- Whether a record is kept out.
 SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1 LIMIT 1;
 
+-- name: is_kept_out
+-- Whether a record or an event is kept out.
+SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1
+UNION ALL
+SELECT 1 FROM event INDEXED BY event_id WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NOT NULL AND bears_out = 0
+LIMIT 1;
+
 -- name: excluded_sources
 -- Which of some events and records are kept out: ?2 is a JSON list.
 SELECT id FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2))
@@ -306,16 +315,17 @@ UPDATE record SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1
 
 -- name: event_supports_left
 -- Whether a record rests on an event that is not cancelled, through any number of records. It does not rest on what
--- speaks against it, nor on what has none of its words: it ends a loop, or says yes to an offer that is cancelled.
+-- speaks against it, nor on what has none of its words (?3): it ends a loop, or says yes to an offer that is cancelled
+-- (?5; of what speaks of a loop, ?4).
 WITH RECURSIVE source (id) AS (
   SELECT ?2
   UNION
   SELECT s.source_id FROM source d CROSS JOIN support s
   ON s.tenant_id = ?1 AND s.record_id = d.id AND s.polarity <> 'against'
-    AND s.relation NOT IN ('completed_by', 'dropped_by', 'affirmed_by', 'offered_in')
-    AND NOT (s.relation IN ('opened_by', 'said_again_by') AND EXISTS (
+    AND s.relation NOT IN (SELECT value FROM json_each(?3))
+    AND NOT (s.relation IN (SELECT value FROM json_each(?4)) AND EXISTS (
       SELECT 1 FROM support o CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = o.source_id
-      WHERE o.tenant_id = ?1 AND o.record_id = s.record_id AND o.relation = 'offered_in' AND o.role = s.source_id
+      WHERE o.tenant_id = ?1 AND o.record_id = s.record_id AND o.relation = ?5 AND o.accepted_in = s.source_id
         AND e.cancelled_after IS NOT NULL AND e.bears_out = 0))
 )
 SELECT 1 FROM source CROSS JOIN event e ON e.tenant_id = ?1 AND e.id = source.id
