@@ -105,6 +105,7 @@ from lamina.pipeline.capture import Capturing
 from lamina.pipeline.correcting import Correcting
 from lamina.pipeline.deciding import deciding_operations
 from lamina.pipeline.operations import capture_operations, correction_operations
+from lamina.pipeline.readings.forgetting import reading_operations
 from lamina.pipeline.vocabularies.operations import vocabulary_operations
 from lamina.recall.layers.operations import layer_operations
 from lamina.recall.operations import recall_operations
@@ -286,6 +287,7 @@ def build_server(
         *capture_operations(Capturing(kept, watch, ids)),
         *correction_operations(Correcting(kept, watch)),
         *deciding_operations(kept),
+        *reading_operations(kept),
         *layer_operations(kept),
         *forget_operations(kept, tiers.erasure_rules, tombstones),
         *recall_operations(recalling),

@@ -39,6 +39,18 @@ def test_an_answer_goes_with_any_event_that_the_model_saw(store: Store) -> None:
     assert store.model_outputs.forget(TENANT, ["evt_1", "evt_3"]) == 0
 
 
+def test_one_answer_is_dropped_and_others_about_its_events_stay(store: Store) -> None:
+    store.model_outputs.record(answer("sha256:a"), ["evt_1", "evt_2"])
+    store.model_outputs.record(answer("sha256:b"), ["evt_1"])
+    store.model_outputs.record(answer("sha256:a", tenant_id="other"), ["evt_1"])
+    assert store.model_outputs.drop(TENANT, ["sha256:a", "sha256:never"]) == 1
+    assert store.model_outputs.find(TENANT, "sha256:a") is None
+    assert store.model_outputs.drop(TENANT, ["sha256:a"]) == 0
+    assert store.model_outputs.forget(TENANT, ["evt_2"]) == 0, "its sources went with it"
+    assert store.model_outputs.find(TENANT, "sha256:b") is not None
+    assert store.model_outputs.find("other", "sha256:a") is not None
+
+
 def test_answers_outlive_a_replay(store: Store) -> None:
     (event,) = append(store, "I need to book the dentist.")
     store.model_outputs.record(answer(), [event.id])

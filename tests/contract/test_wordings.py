@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from given import ALICE, NOON, TENANT, draft
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.log import Capture
 from lamina.store.ports.sessions import Fold, OutboxRow, Place, Reworded, Sitting
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import FOLD, Inquiry, inquiry_of
+from lamina.store.ports.traces import ErasedBeside
+from lamina.store.ports.writes import BRIDGE, FOLD, Inquiry, inquiry_of
 
 HOME = Place(TENANT, ALICE, "s")
 LEASE = NOON + 30 * SECOND_US
@@ -108,6 +111,23 @@ def test_a_cancelled_turn_takes_all_that_a_model_made_of_its_sitting_with_it(sto
     again = store.sessions.claim(limit=9, lease_until=LEASE, now=NOON, owner="drain")
     assert fold(store, again, "anew")
     assert store.upkeep.state().summaries_waiting == 2
+
+
+@pytest.mark.parametrize("way", ["cancelled", "erased"])
+def test_the_question_about_a_bridge_goes_with_any_turn_of_its_sitting(store: Store, way: str) -> None:
+    rows = rows_of(store, 14)
+    last = store.log.get(TENANT, [rows[1].event_id])[rows[1].event_id]
+    assert store.sessions.left(TENANT, rows[0].event_id) == sitting(store)
+    assert store.sessions.left(TENANT, sitting(store).window[0]) is None
+    assert fold(store, rows, "by rules", bridge="the end", inquiries=(inquiry_of(last, BRIDGE, NOON),))
+    (asked,) = store.inquiries.unsettled(TENANT, None, 9)
+    assert (asked.task, asked.event_id) == (BRIDGE, last.id)
+    if way == "cancelled":
+        store.log.cancel(TENANT, rows[0].event_id)
+    else:
+        store.traces.erase_beside(ErasedBeside(tenant_id=TENANT, event_ids=[rows[0].event_id]))
+    assert [each.task for each in store.inquiries.unsettled(TENANT, None, 9) if each.task == BRIDGE] == []
+    assert sitting(store).bridge is None
 
 
 def test_other_words_are_put_in_the_place_of_a_summary_unless_it_changed(store: Store) -> None:

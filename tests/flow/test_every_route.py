@@ -159,6 +159,11 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/admin/health": ({}, 200, 200),
     "GET /v1/admin/metrics": ({}, 200, 200),
     "POST /v1/admin/flush-views": ({"body": {"timeout_s": 0}, "admin": True, "served": 202}, DENIED, DENIED),
+    "POST /v1/admin/forget-answer": (
+        {"body": {"event_id": "evt_nobody"}, "admin": True, "served": "NOT_FOUND"},
+        DENIED,
+        DENIED,
+    ),
     "POST /v1/admin/compact": ({"body": {}, "admin": True}, DENIED, DENIED),
     "POST /v1/auth/revoke": (
         {"body": {"jti": "t-1"}, "gate": "own", "admin": True, "served": 204},

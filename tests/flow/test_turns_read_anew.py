@@ -12,7 +12,7 @@ from given import ALICE, TENANT
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US
 from lamina.pipeline.derived_by import DERIVED_BY
-from lamina.pipeline.readings.forgetting import forget_answers
+from lamina.pipeline.readings.forgetting import forget_answers, forget_reading
 from lamina.pipeline.readings.loops_alone import TASK as LOOPS_ALONE
 from lamina.pipeline.readings.question import TASK
 from lamina.pipeline.upgrading import Upgrader
@@ -311,6 +311,26 @@ def test_a_forgotten_answer_brings_the_rules_reading_back(chat: ReadChat, model:
         for each in chat.store.records.dependants_of(TENANT, [turn])[turn]
         if each.relation == Tie.READ_BY
     ]
+
+
+def test_one_turns_answer_is_forgotten_by_itself(chat: ReadChat, model: ModelServer) -> None:
+    model.answers = says(
+        Porto=reading(PORTO),
+        welder=reading({"predicate": "works_as", "object": "welder", "quote": "as a welder"}),
+    )
+    first = chat.hear("I like stroopwafels. Porto has been home for a year.")
+    chat.hear("I like waffles, and I work as a welder.")
+    assert chat.texts() == {"Alice lives in Porto", "Alice works as a welder"}
+    upgrader = Upgrader(chat.store, DERIVED_BY, lambda aside: chat.working(store=aside), chat.clock)
+    chat.store.rederivation.note_all(DERIVED_BY)
+    upgrader.begin()
+    assert forget_reading(chat.store, TENANT, first) == 1
+    assert forget_reading(chat.store, TENANT, first) == 0
+    chat.clock.at += 6 * SECOND_US
+    while upgrader.step():
+        pass
+    assert chat.texts() == {"Alice likes stroopwafels", "Alice works as a welder"}
+    assert list(chat.store.snapshot()) == chat.replayed()
 
 
 def test_a_folder_with_answers_of_the_release_before_is_upgraded_and_read_on(

@@ -27,6 +27,7 @@ def add_entity_commands(app: typer.Typer) -> None:
     _entities.command()(split)
     app.add_typer(_entities, name="entity")
     app.command()(synthesize)
+    app.command()(forget_answer)
 
 
 def show_entity(
@@ -114,6 +115,23 @@ def synthesize(
     if as_json:
         return show.json(found)
     return typer.echo(f"{found.job_id} makes the understanding of {found.scope} anew")
+
+
+def forget_answer(
+    event_id: Annotated[str, typer.Argument(help="The turn, evt_….")],
+    actor: Actor = None,
+    url: Url = DEFAULT_URL,
+    as_json: AsJson = False,
+) -> None:
+    """Forget what a language model read in a turn: the rules' reading comes back, behind the answer. For who runs the server."""
+    from lamina.cli import show
+    from lamina.cli.remote import connected
+
+    with connected(url, actor, None) as client:
+        found = client.events.forget_answer(event_id)
+    if as_json:
+        return show.json(found)
+    return typer.echo(f"{found.forgotten} answers about {found.event_id} are forgotten")
 
 
 def _show_decision(found: DecisionCaptured, words: str, *, as_json: bool) -> None:

@@ -34,6 +34,7 @@ from lamina.types.layers import (
     Timeline,
     Why,
 )
+from lamina.types.lifecycle import AnswerForgotten
 from lamina.types.writes import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
 
 __all__ = [
@@ -86,6 +87,10 @@ class AsyncEvents(_Layer):
     async def get(self, event_id: str) -> EventView:
         """Mirrors ``Events.get``."""
         return await self._send(asks.event(event_id))
+
+    async def forget_answer(self, event_id: str) -> AnswerForgotten:
+        """Mirrors ``Events.forget_answer``."""
+        return await self._send(asks.forget_answer(event_id))
 
 
 class AsyncEpisodes(_Layer):

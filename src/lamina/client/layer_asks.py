@@ -38,6 +38,7 @@ from lamina.types.layers import (
     Why,
     WhyRecord,
 )
+from lamina.types.lifecycle import AnswerForgotten
 from lamina.types.writes import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "events",
     "fact",
     "facts",
+    "forget_answer",
     "merge",
     "related",
     "retract",
@@ -75,6 +77,11 @@ def events(identity: Identity, filters: EventFilters) -> Ask[EventPage]:
 def event(event_id: str) -> Ask[EventView]:
     """One event."""
     return one_ask("/v1/events/{event_id}", EventView, "event_id", event_id)
+
+
+def forget_answer(event_id: str) -> Ask[AnswerForgotten]:
+    """Forget what a model read in a turn."""
+    return ask("POST", "/v1/admin/forget-answer", AnswerForgotten, body={"event_id": event_id})
 
 
 def episodes(identity: Identity, filters: EpisodeFilters) -> Ask[EpisodePage]:

@@ -34,6 +34,7 @@ from lamina.types.layers import (
     Timeline,
     Why,
 )
+from lamina.types.lifecycle import AnswerForgotten
 from lamina.types.writes import CorrectionCaptured, DecisionCaptured, SynthesisAccepted
 
 __all__ = ["Beliefs", "Entities", "Episodes", "Events", "Facts", "Sender", "Understanding"]
@@ -77,6 +78,10 @@ class Events(_Layer):
     def get(self, event_id: str) -> EventView:
         """One event."""
         return self._send(asks.event(event_id))
+
+    def forget_answer(self, event_id: str) -> AnswerForgotten:
+        """Forget what a language model read in a turn, for who runs the server: the rules' reading comes back, behind the answer."""
+        return self._send(asks.forget_answer(event_id))
 
 
 class Episodes(_Layer):

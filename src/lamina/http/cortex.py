@@ -143,6 +143,7 @@ def _admin_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/admin/metrics", by_name["metrics"], page=METRICS_TYPE),
         Route("POST", "/v1/admin/flush-views", by_name["flush_views"]),
         Route("POST", "/v1/admin/compact", by_name["compact"]),
+        Route("POST", "/v1/admin/forget-answer", by_name["answer_forget"]),
     ]
 
 

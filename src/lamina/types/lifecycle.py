@@ -16,8 +16,10 @@ from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import Limit, Request, Result, ScopePath, Text
 
 __all__ = [
+    "AnswerForgotten",
     "CancelRequest",
     "Cancelled",
+    "ForgetAnswer",
     "LifecycleFilters",
     "LifecycleId",
     "LifecycleList",
@@ -120,6 +122,20 @@ class MemoryEventId(Request):
     """One event of the log."""
 
     evt_id: _EventId
+
+
+class ForgetAnswer(Request):
+    """The turn whose reading by a model is to be forgotten."""
+
+    event_id: _EventId
+
+
+class AnswerForgotten(Result):
+    """How many answers of models about the turn are gone, 0 where there was none. What was made of them is derived anew behind the answer, by the
+    rules' reading."""
+
+    event_id: str
+    forgotten: int
 
 
 class CancelRequest(MemoryEventId):

@@ -52,6 +52,17 @@ class MemoryModelOutputs:
             if key[1] == day and tenant_id in (None, key[0])
         ]
 
+    def drop(self, tenant_id: str, input_hashes: Collection[str]) -> int:
+        """Mirrors ``ModelOutputs.drop``."""
+        with self._memory.change() as tables:
+            gone = {(tenant_id, each) for each in input_hashes} & tables.outputs.keys()
+            for key in gone:
+                del tables.outputs[key]
+            tables.output_sources = {
+                source for source in tables.output_sources if (source[0], source[2]) not in gone
+            }
+            return len(gone)
+
     def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
         """Mirrors ``ModelOutputs.forget``."""
         with self._memory.change() as tables:

@@ -59,6 +59,10 @@ class ModelOutputs(Protocol):
         """What was spent on a day by a tenant, or by all, sorted."""
         ...
 
+    def drop(self, tenant_id: str, input_hashes: Collection[str]) -> int:
+        """Delete the answers to some inputs; returns how many there were."""
+        ...
+
     def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
         """Delete every answer that was made from any of these events, for erasure; returns how many."""
         ...

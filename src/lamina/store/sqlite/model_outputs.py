@@ -63,6 +63,17 @@ class SqliteModelOutputs:
             return [Spending(*row) for row in self._readers.rows(_SQL["model_spend_on"], (day,))]
         return [Spending(*row) for row in self._readers.rows(_SQL["model_spend_of"], (tenant_id, day))]
 
+    def drop(self, tenant_id: str, input_hashes: Collection[str]) -> int:
+        """Mirrors ``ModelOutputs.drop``."""
+        bindings = (tenant_id, json.dumps(list(input_hashes)))
+
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL["delete_output_sources"], bindings)
+            connection.execute(_SQL["delete_outputs"], bindings)
+            return connection.changes()
+
+        return self._writer.write(work)
+
     def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
         """Mirrors ``ModelOutputs.forget``."""
         bindings = (tenant_id, json.dumps(list(event_ids)))
