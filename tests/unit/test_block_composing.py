@@ -84,10 +84,12 @@ def test_a_fact_beside_what_was_said_says_what_is_asked_unless_facts_were_named(
     asked = term_set("lives in Lisbon")
     facts = [Item(Layer.FACTS, "", 10, each, 0.9, {}) for each in (home, other)]
     shape = replace(SHAPE, asked=asked)
-    lines = compose({Layer.EVENTS: said(40), Layer.FACTS: facts}, shape, 100)
-    assert [item.id for item in lines[Layer.FACTS]] == [home.id]
-    named = compose({Layer.EVENTS: said(40), Layer.FACTS: facts}, replace(shape, named=True), 100)
-    assert len(named[Layer.FACTS]) == 2
+    items = {Layer.EVENTS: said(40), Layer.FACTS: facts}
+    assert [item.id for item in compose(items, shape, 50)[Layer.FACTS]] == [home.id]
+    assert len(compose(items, shape, 60)[Layer.FACTS]) == 2  # there is room
+    unasked = replace(shape, asked=term_set("boat harbour"))
+    assert compose(items, unasked, 60)[Layer.FACTS] == []
+    assert len(compose(items, replace(unasked, named=True), 100)[Layer.FACTS]) == 2
 
 
 def test_two_sides_stand_together_the_newest_first() -> None:

@@ -35,12 +35,16 @@ def compose(
     beside: list[Item] = []
     for layer, share in shape.shares.items():
         free = [
-            item for item in candidates.get(layer, ()) if shape.named or _adds(item, told_by, shape.asked)
+            item
+            for item in candidates.get(layer, ())
+            if shape.named or _adds(item, told_by, shape.asked, _ASKED_MIN)
         ]
         most = FACTS_MAX if layer is Layer.FACTS and not shape.named else len(free)
         beside += _fitting(free[:most], int(max_tokens * share), events)
     left = max_tokens - sum(item.tokens for item in beside)
     events = _fitting(said, left, beside)
+    if not shape.named:
+        beside += _in_room_left(candidates.get(Layer.FACTS, ()), shape, max_tokens, events, beside)
     beside = _sides_together(beside)
     there = {item.id for item in (*events, *beside)}
     shown = [
@@ -48,6 +52,21 @@ def compose(
         *(item for item in beside if not item.needs or item.needs & there),
     ]
     return {layer: [item for item in shown if item.layer is layer] for layer in candidates}
+
+
+def _in_room_left(
+    facts: Sequence[Item],
+    shape: BlockShape,
+    max_tokens: int,
+    events: Sequence[Item],
+    beside: Sequence[Item],
+) -> list[Item]:
+    """Facts of a single word asked for, where no event fits any more."""
+    there = {item.id for item in (*events, *beside)}
+    more = [item for item in facts if item.id not in there and _adds(item, there, shape.asked, 1)]
+    left = max_tokens - sum(item.tokens for item in (*events, *beside))
+    count = max(0, FACTS_MAX - sum(item.layer is Layer.FACTS for item in beside))
+    return _fitting(more[:count], left, (*events, *beside))
 
 
 def _with_what_came_later(events: Sequence[Item]) -> list[Item]:
@@ -102,13 +121,13 @@ def _pointing(event: Item, there: Collection[str]) -> Item:
     return event if changed is None or changed.event_id in there else replace(event, changed=None)
 
 
-def _adds(item: Item, told_by: Collection[str], asked: Collection[str]) -> bool:
+def _adds(item: Item, told_by: Collection[str], asked: Collection[str], asked_min: int) -> bool:
     """Whether a line tells what is asked, and none of the events does: that a fact may have changed, none does."""
     fact = item.value
     if not isinstance(fact, Fact):
         return True
     words = f"{fact.subject.name} {fact.predicate.replace('_', ' ')} {fact.object.text}"
-    least = min(1 if item.changed is not None else _ASKED_MIN, len(asked))
+    least = min(1 if item.changed is not None else asked_min, len(asked))
     if len(term_set(words).intersection(asked)) < least:
         return False
     return item.changed is not None or fact.event_id not in told_by
