@@ -13,6 +13,7 @@ from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import Author, Layer, Record
 from lamina.kernel.time import instant
+from lamina.language.tokens import term_set
 from lamina.recall.compose import FACTS_MAX, compose, disputed
 from lamina.recall.days import days_meant
 from lamina.recall.pack import Item
@@ -76,6 +77,19 @@ def test_what_was_said_comes_first_and_a_fact_that_it_tells_has_no_line() -> Non
     lines = compose({Layer.EVENTS: said(40, 40, 40), Layer.FACTS: facts}, SHAPE, 100)
     assert [item.id for item in lines[Layer.EVENTS]] == [EVENTS[0].id, EVENTS[1].id]
     assert [item.id for item in lines[Layer.FACTS]] == [untold.id]
+
+
+def test_a_fact_beside_what_was_said_says_what_is_asked_unless_facts_were_named() -> None:
+    home, other = fact("home", event_id="evt_1"), fact("other", predicate="owns", event_id="evt_2")
+    asked = term_set("lives in Lisbon")
+    facts = [Item(Layer.FACTS, "", 10, each, 0.9, {}) for each in (home, other)]
+    shape = replace(SHAPE, asked=asked)
+    items = {Layer.EVENTS: said(40), Layer.FACTS: facts}
+    assert [item.id for item in compose(items, shape, 50)[Layer.FACTS]] == [home.id]
+    assert len(compose(items, shape, 60)[Layer.FACTS]) == 2  # there is room
+    unasked = replace(shape, asked=term_set("boat harbour"))
+    assert compose(items, unasked, 60)[Layer.FACTS] == []
+    assert len(compose(items, replace(unasked, named=True), 100)[Layer.FACTS]) == 2
 
 
 def test_two_sides_stand_together_the_newest_first() -> None:

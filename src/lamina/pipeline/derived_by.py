@@ -31,7 +31,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "turns by a model": READER,
     "stated claims": "3",
     "beliefs": "6",
-    "episodes": "5",
+    "episodes": "6",
     "concepts": "5",
     "search rows": "2",
     "columns": "4",

@@ -2,7 +2,8 @@
 
 A word weighs by the turns that have it, by whether more than one speaker takes it up, and by how few of the episodes before have it: what
 every talk has ("thanks", "photo") says nothing of one. A sentence tells more where its speaker speaks of themselves, where something was
-claimed in it and where it comes early in its turn. The summary is the sentences that tell most, the name the things that these speak of.
+claimed in it and where it comes early in its turn, and its turn early in the talk: people begin with their news. The summary is the sentences
+that tell most, the name the clause of one of them that holds the thing most spoken of: by a thing alone nobody knows which talk is meant.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from lamina.language.questions import speaks_of_self
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal import find_times
 from lamina.language.tokens import STOP_TERMS, analyse
+from lamina.pipeline.clauses import CLAUSE_WORDS_MIN, clauses_of, cut_clause
 from lamina.pipeline.extract.phrases import VAGUE
 
 __all__ = ["Rarity", "Said", "Title", "title_of", "words_of_turns"]
@@ -31,7 +33,14 @@ _SECOND_FROM: Final = 0.7
 """What weighs less than this share of the first phrase is an aside."""
 _TAKEN_UP: Final = 2
 """A second phrase has two words, and so many turns have them: any other is an aside."""
-_QUOTED_WORDS: Final = 8
+_CUT_SAY: Final = 0.7
+_LATER_SAY: Final = 0.55
+"""What is left of a clause that is cut, and of one that does not begin its sentence: it leans on what was before."""
+_TALK_FADES, _ADVICE_FADES = 0.1, 0.3
+"""How much less a sentence tells than the one before it: what an assistant lists is detail."""
+_OPENING: Final = 4.0
+_OPENING_SAY: Final = 0.6
+"""The first turns tell so much more, and a turn so many later e times less of that."""
 _SENTENCES: Final = 2
 _SENTENCES_OF_LONG: Final = 3
 _LONG_FROM: Final = 10
@@ -77,10 +86,14 @@ def words_of_turns(events: Sequence[Event]) -> frozenset[str]:
 def title_of(events: Sequence[Event], read: Mapping[str, Said], others: Rarity, began: str) -> Title:
     """The name and the summary of an episode that ``began`` on a day; ``read`` has by event what was read in it."""
     weights = _weights(events, others)
-    sentences = [each for event in events for each in _sentences(event, read.get(event.id, Said()))]
+    sentences = [
+        each
+        for turn, event in enumerate(events)
+        for each in _sentences(event, read.get(event.id, Said()), turn)
+    ]
     phrases = _phrases(events, read, sentences, weights)
-    named = " and ".join(phrases) or _quoted(sentences, weights)
-    about = {term for phrase in phrases for term in _terms(phrase)}
+    about = {term for phrase in phrases for term in phrase.terms}
+    named = _name(sentences, weights, about)
     return Title(
         f"{named} ({began})" if named else f"Conversation of {began}", _summary(sentences, weights, about)
     )
@@ -135,14 +148,15 @@ class _Phrase:
         )
 
 
-def _sentences(event: Event, said: Said) -> Iterator[_Sentence]:
+def _sentences(event: Event, said: Said, turn: int) -> Iterator[_Sentence]:
+    opens = 1 + _OPENING_SAY * math.exp(-turn / _OPENING)
     advises = event.content.get("role") == "assistant"
     for number, each in enumerate(split_sentences(_said(event), count_max=_SENTENCES_READ)):
         text = " ".join(each.text.split())
         terms = _terms(text)
         if not terms:
             continue
-        tells = 1 / (1 + 0.1 * number)
+        tells = opens / (1 + (_ADVICE_FADES if advises else _TALK_FADES) * number)
         if text.endswith("?"):
             tells *= 0.5
         elif speaks_of_self(text) and not advises:
@@ -157,13 +171,13 @@ def _phrases(
     read: Mapping[str, Said],
     sentences: Sequence[_Sentence],
     weights: Mapping[str, float],
-) -> list[str]:
+) -> list[_Phrase]:
     """The one or two phrases that say most of what the episode is about."""
     spoken = _spoken(events, read, sentences)
     scored = sorted(
         ((each.worth(weights), each) for each in spoken), key=lambda scored: (-scored[0], scored[1].text)
     )
-    chosen: list[str] = []
+    chosen: list[_Phrase] = []
     used: set[str] = set()
     least = 0.0
     for worth, phrase in scored:
@@ -177,18 +191,31 @@ def _phrases(
         if len(phrase.terms) == 1:
             longer = (each for _, each in scored if len(each.terms) > 1 and each.terms[-1] == phrase.terms[0])
             best = next(longer, phrase)
-        chosen.append(best.text)
+        chosen.append(best)
         used |= set(best.terms)
     return chosen
 
 
-def _quoted(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> str:
-    """The first words of the sentence that tells most, where no phrase was read."""
-    best = max(sentences, key=lambda each: each.worth(weights), default=None)
-    if best is None:
-        return ""
-    words = best.text.replace('"', "'").split()
-    return f'"{" ".join(words[:_QUOTED_WORDS])}{" …" if len(words) > _QUOTED_WORDS else ""}"'
+def _name(sentences: Sequence[_Sentence], weights: Mapping[str, float], about: Collection[str]) -> str:
+    """The clause that tells most: a whole one before a cut one, and one that begins its sentence before others."""
+    best, named = 0.0, ""
+    wanted = set(about)
+    for each in sentences:
+        most = 2 * each.tells * sum(weights.get(term, 0.0) for term in each.terms) / _SHORT**0.7
+        if most <= best:
+            continue
+        for place, clause in enumerate(clauses_of(each.text.replace('"', "'"))):
+            shown = cut_clause(clause, lambda word: not wanted.isdisjoint(_terms(word)))
+            told = [term for term in _terms(shown) if term not in _EMPTY]
+            if len(clause.split()) < CLAUSE_WORDS_MIN or not told:
+                continue
+            length = max(len(_terms(clause)), _SHORT) ** 0.7
+            worth = each.tells * sum(weights.get(term, 0.0) for term in told) / length
+            worth *= 1 + 0.5 * min(len(wanted & set(told)), 2)
+            worth *= (_CUT_SAY if "…" in shown else 1.0) * (_LATER_SAY if place else 1.0)
+            if worth > best:
+                best, named = worth, f'"{shown}"'
+    return named
 
 
 def _spoken(

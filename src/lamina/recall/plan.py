@@ -76,11 +76,13 @@ and 0.836; any of its sessions in the top 5 0.949 and 0.855 (``bench/quality_off
 @dataclass(frozen=True, slots=True)
 class BlockShape:
     """What a context block is composed of: up to so many ``events``, and other layers in ``shares`` of the budget. Unless they
-    were ``named``, or the question spans a time or a topic, facts come only where no event shown tells them, and few of them."""
+    were ``named``, or the question spans a time or a topic, facts come only where they say what is ``asked`` and no event shown tells
+    them, and few of them."""
 
     events: int
     shares: Mapping[Layer, float]
     named: bool = False
+    asked: frozenset[str] = frozenset()
 
 
 _CLASSES: Sequence[tuple[QuestionClass, re.Pattern[str]]] = (
@@ -278,7 +280,7 @@ def _block(request: Recall, plan: Plan) -> BlockShape | None:
         events = min(most, request.budgets.max_tokens // _LINE_TOKENS_MIN + 1)
     spans = plan.asks_for_all or (plan.window is not None and len(plan.asked_for) <= 1)
     whole = bool(request.include) or spans
-    return BlockShape(events, _SHARES if whole else _DEFAULT_SHARES, named=whole)
+    return BlockShape(events, _SHARES if whole else _DEFAULT_SHARES, named=whole, asked=plan.asked_for)
 
 
 def _faintest(request: Recall) -> float:
