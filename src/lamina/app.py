@@ -47,7 +47,7 @@ from lamina.coordination.governance import governance_operations
 from lamina.coordination.messages.operations import MessageParts, message_operations
 from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
-from lamina.coordination.operators.figures import TenantFigures
+from lamina.coordination.operators.figures import AlarmBounds, TenantFigures
 from lamina.coordination.operators.operations import (
     OperatorParts,
     job_operations,
@@ -311,7 +311,7 @@ def build_server(
     security = TokenHandlers(kept.relay_tokens, kept.documents, ids), KeyHandlers(keyring, kept.documents)
     endpoints: dict[str, str] = {}
     figures = TenantFigures(
-        kept.documents, kept.audit, kept.messages, lambda endpoint: endpoints.get(endpoint, endpoint)
+        kept, lambda endpoint: endpoints.get(endpoint, endpoint), AlarmBounds(*settings.relay_alarms)
     )
     operators = OperatorParts(
         kept, ids, clock, figures, DocumentBackups(settings.document_backups, document_path)

@@ -6,7 +6,6 @@ import difflib
 import ipaddress
 import os
 import re
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.check_commands import CHECK_PROFILES, are_check_commands, check_commands
 from lamina.kernel.hosts import PeerHosts
 from lamina.kernel.scopes import LOCAL_ACTOR
 
 __all__ = [
-    "CHECK_PROFILES",
     "DOORS",
     "PRESETS",
     "TOMBSTONES",
@@ -45,7 +44,6 @@ TOMBSTONES = "tombstones.jsonl"
 """The name, in the folder of backups, of the list of what was erased."""
 
 DOORS = ("mem0",)
-CHECK_PROFILES = ("lint", "test", "build")
 PRESETS = ("dev_local", "on_prem_enterprise", "cloud_private", "cloud_shared_saas")
 
 
@@ -150,6 +148,22 @@ class Settings:
         "",
         "the commands that checks may run, as PROFILE=COMMAND with semicolons between; the profiles are "
         + ", ".join(CHECK_PROFILES),
+    )
+    relay_alarm_backlog: int = _setting(
+        100,
+        "how many messages that wait for an answer are an alarm, 1 or more",
+        names=("COGNIRELAY_BACKLOG_ALARM_THRESHOLD",),
+    )
+    relay_alarm_refusals: int = _setting(
+        20,
+        "how many signatures that were refused in ten minutes are an alarm, 1 or more",
+        names=("COGNIRELAY_VERIFICATION_ALARM_THRESHOLD",),
+    )
+    relay_alarm_drift_s: int = _setting(
+        3600,
+        "after how long without a pull from a source that there is an alarm, 60 or more",
+        unit="s",
+        names=("COGNIRELAY_REPLICATION_DRIFT_MAX_AGE_SECONDS",),
     )
     relay_replication: bool = _setting(False, "whether documents are taken over from and given to peers")
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
@@ -258,7 +272,12 @@ class Settings:
     @property
     def check_commands(self) -> Mapping[str, tuple[str, ...]]:
         """The commands that checks may run, by profile, as their arguments; none where checks are off."""
-        return _commands(self.relay_checks)
+        return check_commands(self.relay_checks)
+
+    @property
+    def relay_alarms(self) -> tuple[int, int, int]:
+        """From where on waiting messages, refused signatures and seconds without a pull are an alarm."""
+        return self.relay_alarm_backlog, self.relay_alarm_refusals, self.relay_alarm_drift_s
 
     @property
     def tombstone_list(self) -> Path:
@@ -315,7 +334,7 @@ class Settings:
             "such as loopback,relay.example.com,10.0.0.0/8, with commas between",
         )
         _require(
-            _are_commands(self.relay_checks),
+            are_check_commands(self.relay_checks),
             "relay_checks",
             self.relay_checks,
             "such as test=python3 -m unittest discover -s projects; lint=python3 -m compileall -q .",
@@ -348,6 +367,9 @@ class Settings:
             ("relay_token_rate_per_min", 1, limits.RATE_UNLIMITED),
             ("relay_ip_rate_per_min", 1, limits.RATE_UNLIMITED),
             ("relay_payload_bytes_max", 1024, limits.BODY_BYTES_MAX),
+            ("relay_alarm_backlog", 1, limits.RATE_UNLIMITED),
+            ("relay_alarm_refusals", 1, limits.RATE_UNLIMITED),
+            ("relay_alarm_drift_s", 60, limits.RATE_UNLIMITED),
             ("schedule_due_limit", 1, limits.SCHEDULE_CONTEXT_ITEMS_MAX),
             ("schedule_upcoming_limit", 0, limits.SCHEDULE_CONTEXT_ITEMS_MAX),
             ("schedule_upcoming_window_hours", 1, limits.SCHEDULE_WINDOW_HOURS_MAX),
@@ -384,26 +406,6 @@ def _is_network(text: str) -> bool:
 def _are_hosts(text: str) -> bool:
     try:
         PeerHosts.parse(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _commands(text: str) -> dict[str, tuple[str, ...]]:
-    """Commands by their profiles; raises ``ValueError``."""
-    commands: dict[str, tuple[str, ...]] = {}
-    for part in filter(str.strip, text.split(";")):
-        profile, _, command = part.strip().partition("=")
-        arguments = tuple(shlex.split(command))
-        if profile not in CHECK_PROFILES or profile in commands or not arguments:
-            raise ValueError(f"{part!r} is no command of a profile")
-        commands[profile] = arguments
-    return commands
-
-
-def _are_commands(text: str) -> bool:
-    try:
-        _commands(text)
     except ValueError:
         return False
     return True

@@ -49,9 +49,10 @@ def test_figures_count_calls_and_checks_and_name_what_cannot_be_read(world: Any)
     assert said["alarms"] == []
 
 
-def test_a_source_that_was_not_pulled_for_long_is_an_alarm(world: Any) -> None:
+def test_a_source_that_was_not_pulled_for_long_is_an_alarm(make_world: Any) -> None:
+    world = make_world(relay_alarm_drift_s=60)
     put(world, "peers/replication_state.json", {
-        "last_pull_by_source": {"old": {"pulled_at": "2026-05-13T10:00:00Z"}, "new": "2026-05-13T11:59:00Z"},
+        "last_pull_by_source": {"old": {"pulled_at": "2026-05-13T11:58:59Z"}, "new": "2026-05-13T11:59:01Z"},
     })  # fmt: skip
     (alarm,) = world.get("/v1/metrics")["alarms"]
     assert (alarm["type"], alarm["severity"], alarm["source_peer"]) == ("replication_drift", "warning", "old")
@@ -178,10 +179,8 @@ def test_schedules_are_files_that_a_shell_reads(world: Any) -> None:
     )
 
 
-def test_deliveries_are_counted_by_state_and_recipient_and_a_backlog_is_an_alarm(
-    world: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bounds, "BACKLOG_ALARM", 2)
+def test_deliveries_are_counted_by_state_and_recipient_and_a_backlog_is_an_alarm(make_world: Any) -> None:
+    world = make_world(relay_alarm_backlog=2)
     for number, timeout in enumerate((60, 3600, 3600)):
         message = {
             "thread_id": "t", "sender": "dev", "recipient": "bo", "subject": "hello", "body_md": str(number),

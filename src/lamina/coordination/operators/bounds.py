@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 __all__ = [
-    "BACKLOG_ALARM",
     "BACKUP_PREFIXES_MAX",
     "COMPACTION_CANDIDATES_MAX",
     "COMPACTION_LISTED_MAX",
@@ -21,8 +20,6 @@ __all__ = [
     "OPS_RESULT_KEYS_MAX",
     "OPS_RUNS_LISTED_MAX",
     "OPS_SWEEP_MAX",
-    "REPLICATION_DRIFT_S",
-    "VERIFICATION_ALARM",
     "VERIFICATION_WINDOW_S",
 ]
 
@@ -37,9 +34,6 @@ OPS_LOOKAHEAD_HOURS_MAX: Final = 8784  # a year
 METRIC_AUDIT_ROWS_MAX: Final = 10_000  # of the Relay contract
 METRIC_DELIVERIES_MAX: Final = 5000  # newest, that are counted by recipient
 METRIC_CHECKS_MAX: Final = 1000  # newest by name; each is a document that is read
-BACKLOG_ALARM: Final = 100  # this and the next two are of the Relay contract
-VERIFICATION_ALARM: Final = 20
-REPLICATION_DRIFT_S: Final = 3600
 VERIFICATION_WINDOW_S: Final = 600  # of the Relay contract
 COMPACTION_CANDIDATES_MAX: Final = 10_000  # files that a plan looks at
 COMPACTION_LISTED_MAX: Final = 20  # of the Relay contract, and the next

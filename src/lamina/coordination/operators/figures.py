@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic_core import from_json
@@ -14,11 +15,11 @@ from lamina.errors import Invalid
 from lamina.kernel.audit import AuditRow
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, Instant, instant, rfc3339
-from lamina.store.ports.audit import Audit, AuditQuery
-from lamina.store.ports.documents import Documents
-from lamina.store.ports.messages import Messages, PendingPage, PendingQuery
+from lamina.store.ports.audit import AuditQuery
+from lamina.store.ports.messages import PendingPage, PendingQuery
+from lamina.store.ports.store import Store
 
-__all__ = ["TenantFigures"]
+__all__ = ["AlarmBounds", "TenantFigures"]
 
 _CHECKS: Final = "runs/checks/"
 _REPLICATION: Final = "peers/replication_state.json"
@@ -29,17 +30,25 @@ _REFUSED: Final = 401
 _SHOWN_AS: Final = {"pending_ack": "pending", "acked": "acked", "dead_letter": "dead_letter"}
 
 
+@dataclass(frozen=True, slots=True)
+class AlarmBounds:
+    """From where on a figure is an alarm: messages that wait, signatures refused of late, and seconds without a pull from a source."""
+
+    backlog: int
+    refusals: int
+    drift_s: int
+
+
 class TenantFigures:
     """What there is to count of a tenant."""
 
-    def __init__(
-        self, documents: Documents, audit: Audit, messages: Messages, names: Callable[[str], str]
-    ) -> None:
+    def __init__(self, store: Store, names: Callable[[str], str], bounds_of: AlarmBounds) -> None:
         """``names`` is what an endpoint of the audit log is called."""
-        self._documents = documents
-        self._audit = audit
-        self._messages = messages
+        self._documents = store.documents
+        self._audit = store.audit
+        self._messages = store.messages
         self._names = names
+        self._alarms = bounds_of
 
     def read(self, request: ReadRelayMetrics, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
         """Everything as of now."""
@@ -59,7 +68,10 @@ class TenantFigures:
         replication = self._object(tenant_id, _REPLICATION)
         pulls = replication.get("last_pull_by_source")
         pulls = pulls if isinstance(pulls, dict) else {}
-        alarms = [*_alarms(delivery.backlog_depth, failures), *_drifts(pulls, now)]
+        alarms = [
+            *_alarms(self._alarms, delivery.backlog_depth, failures),
+            *_drifts(self._alarms, pulls, now),
+        ]
         return Answer(
             RelayMetrics(
                 generated_at=rfc3339(now),
@@ -134,14 +146,14 @@ def _is_failed_proof(row: AuditRow, now: Instant) -> bool:
     return recent and draft.path in _VERIFIED and draft.response_status == _REFUSED
 
 
-def _alarms(backlog: int, failures: int) -> Iterator[Alarm]:
-    if backlog >= bounds.BACKLOG_ALARM:
+def _alarms(alarms: AlarmBounds, backlog: int, failures: int) -> Iterator[Alarm]:
+    if backlog >= alarms.backlog:
         yield Alarm(
             type="delivery_backlog_growth",
             message=f"{backlog} messages wait for an acknowledgement",
             metric="delivery.backlog_depth",
         )
-    if failures >= bounds.VERIFICATION_ALARM:
+    if failures >= alarms.refusals:
         yield Alarm(
             type="verification_failures",
             message=f"{failures} signatures were refused of late",
@@ -149,10 +161,10 @@ def _alarms(backlog: int, failures: int) -> Iterator[Alarm]:
         )
 
 
-def _drifts(pulls: Mapping[str, Any], now: Instant) -> Iterator[Alarm]:  # Any: JSON
+def _drifts(alarms: AlarmBounds, pulls: Mapping[str, Any], now: Instant) -> Iterator[Alarm]:  # Any: JSON
     for source, state in sorted(pulls.items()):
         at = _pulled_at(state)
-        if at is not None and now - at > bounds.REPLICATION_DRIFT_S * SECOND_US:
+        if at is not None and now - at > alarms.drift_s * SECOND_US:
             yield Alarm(
                 type="replication_drift",
                 message=f"nothing was pulled for {(now - at) // SECOND_US} seconds",
