@@ -280,7 +280,14 @@ def claim(prefix: Prefix, event: Event) -> dict[str, object]:
 
 
 def support(record_id: object, event: Event) -> Support:
-    return Support(TENANT, str(record_id), event.id, Tie.EXTRACTED_FROM, recorded_at=event.recorded_at)
+    return Support(
+        TENANT,
+        str(record_id),
+        event.id,
+        Tie.EXTRACTED_FROM,
+        recorded_at=event.recorded_at,
+        at=event.recorded_at,
+    )
 
 
 def text(event: Event) -> TextRow:

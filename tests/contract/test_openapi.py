@@ -38,8 +38,8 @@ from lamina.kernel.events import Stage
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Entity, Mention, ObjectValue, Subject, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id
-from lamina.pipeline.view import EXTRACTED_FROM
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from neighbours import ROOT, Neighbours
@@ -156,7 +156,7 @@ class House(Neighbours):
             )
             for each in entities
         ]
-        told = Support("acme", of_ben.id, event.id, EXTRACTED_FROM, recorded_at=given.NOON)
+        told = Support("acme", of_ben.id, event.id, Tie.EXTRACTED_FROM, recorded_at=given.NOON, at=given.NOON)
         writes = Writes(records=[*records, of_ben], entities=entities, mentions=mentions, supports=[told])
         self.store.jobs.finish([(first, writes)])
         row = self.said("GET", "/v1/lifecycle", by=ROOT)["items"][0]["lifecycle_id"]

@@ -30,6 +30,7 @@ from lamina.kernel.records import (
     Support,
 )
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import instant
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
@@ -201,7 +202,7 @@ class World:
         return Concept(**{**self._common(Prefix.CONCEPT, name), **_CONCEPT, "name": name, **more})
 
     def support(self, record_id: str, source_id: str, **more: Any) -> Support:
-        values = {"tenant_id": TENANT, "relation": "extracted_from", "recorded_at": NOON}
+        values = {"tenant_id": TENANT, "relation": Tie.EXTRACTED_FROM, "recorded_at": NOON}
         return Support(record_id=record_id, source_id=source_id, **{**values, **more})
 
     def entity(self, name: str = "acme corp", entity_id: str = ACME.id) -> Entity:

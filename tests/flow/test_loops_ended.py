@@ -36,7 +36,7 @@ DENTIST = "I have a dentist appointment on Friday."
         (BANK, "A: Have you called the bank?", "yep done"),
         (BANK, "Called the bank today, all good"),
         ("I need to send the rota to Marcus.", "I've sent Marcus the rota"),
-        ("I need to buy oat milk.", "got the oat milk"),
+        ("I need to buy oat milk.", "bought the oat milk"),
         ("I need to put the bins out.", "I put the bins out"),
         ("I need to get the boiler fixed.", "boiler's fixed, new pump"),
         ("I'm waiting for the landlord to reply.", "the landlord's replied"),

@@ -37,7 +37,6 @@ def deeds(text, *before):
         ("Remind me at 9 a.m. to call Tom.", ("Call Tom", None)),
         ("Remind me to ask why not to freeze it.", ("Ask why not to freeze it", None)),
         ("Remind me about the notary.", ("Remember the notary", None)),
-        ("I promised Tom to smoke outside.", ("Smoke outside", None)),
     ],
 )  # fmt: skip
 def test_a_reminder_keeps_its_not(text, found):
@@ -166,7 +165,6 @@ def test_a_feeling_or_a_state_is_no_deed(text):
         ("I need to stop smoking.", ("commitment", "Stop smoking", None)),
         ("I need to ventilate the cellar.", ("commitment", "Ventilate the cellar", None)),
         ("Remind me to breathe.", ("commitment", "Breathe", None)),
-        ("I promised Ana to be nicer.", ("commitment", "Be nicer", None)),
         ("I'm working on my tax return.", ("thread", "Working on my tax return", None)),
         ("I'm writing this essay.", ("thread", "Writing this essay", None)),
         ("I'm writing to the landlord.", ("thread", "Writing to the landlord", None)),
@@ -189,7 +187,6 @@ def test_a_deed_that_sounds_like_a_state_is_one(text, found):
         ("I run every day.", [("habit", "Run every day", None)]),
         ("I only eat fish on Fridays.", [("habit", "Only eat fish on Fridays", None)]),
         ("I love running every morning.", [("habit", "Love running every morning", None)]),
-        ("I usually skip breakfast.", [("habit", "Skip breakfast", None)]),
         ("I don't run every day.", []),
         ("i never drink on weekdays", []),
         ("I can't run every day.", []),

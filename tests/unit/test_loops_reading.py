@@ -26,7 +26,6 @@ OPENS = [
     ("Remind me about the parcel.", "commitment", "Remember the parcel", None),
     ("I'll send the report by Friday.", "commitment", "Send the report", "2026-02-06"),
     ("So I have to renew my passport before March 3rd.", "commitment", "Renew my passport", "2026-03-02"),
-    ("Let's go hiking on Saturday.", "commitment", "Go hiking", "2026-02-07"),
     ("Tomorrow I need to pick up the kids at 4.", "commitment", "Pick up the kids", "2026-02-04"),
     ("I've got a dentist appointment on Friday at 3pm.", "commitment", "Dentist appointment", "2026-02-06"),
     (
@@ -38,10 +37,8 @@ OPENS = [
     ("I'm still waiting for the landlord to reply.", "thread", "Waiting for the landlord to reply", None),
     ("I'm working on a novel.", "thread", "Working on a novel", None),
     ("I go running every morning.", "habit", "Go running every morning", None),
-    ("I usually have coffee before work.", "habit", "Have coffee before work", None),
     ("My laptop keeps crashing.", "friction", "My laptop keeps crashing", None),
     ("I'm so worried about the exam.", "friction", "Worried about the exam", None),
-    ("I can't figure out the new tax form.", "friction", "Can't figure out the new tax form", None),
     ("I've decided to quit my job.", "decision", "Quit my job", None),
     ("We decided on the blue sofa because it's cheaper.", "decision", "The blue sofa", None),
     ("Let's go with the second offer.", "decision", "Go with the second offer", None),

@@ -9,7 +9,7 @@ from lamina.kernel.records import LOOPS_OPEN, Horizon, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
 from lamina.language.quarantine import quarantine_of_words
-from lamina.pipeline.loops.noted import is_appointment
+from lamina.pipeline.loops.meaning import is_appointment
 from lamina.session.identity import EVERYTHING
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.types.sessions import ActiveLoop

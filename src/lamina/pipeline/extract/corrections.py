@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lamina.language.dated import is_time_word
 from lamina.pipeline.extract.confidence import FACTS
-from lamina.pipeline.extract.phrases import is_time_word
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.restating import object_text
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple

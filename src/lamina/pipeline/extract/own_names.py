@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from lamina.language.dated import is_time_word
 from lamina.language.entities import NAME_RUN
 from lamina.language.wordsets import word_set
-from lamina.pipeline.extract.phrases import is_time_word
 from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_ATTRIBUTES
 

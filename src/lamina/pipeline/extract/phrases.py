@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lamina.language.dated import is_time_word
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.amounts import UNITS
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
@@ -102,18 +103,6 @@ def _is_cut(parse: Parse, head: Token, words: list[Token]) -> bool:
         and after.dep == "acl"
         and not parse.children(after, "dobj", "prep")
     )
-
-
-def is_time_word(text: str) -> bool:
-    """Whether the words only name a day or a time, which is when something holds and never what."""
-    return all(word.strip(".,").casefold() in _TIME_WORDS for word in text.split())
-
-
-_TIME_WORDS = word_set(
-    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun today "
-    "tomorrow yesterday tonight now lately recently last next this morning afternoon evening night week weekend "
-    "month year january february march april may june july august september october november december"
-)
 
 
 def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:

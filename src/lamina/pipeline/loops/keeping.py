@@ -27,8 +27,15 @@ from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
 from lamina.pipeline.loops.doing import end_stated
 from lamina.pipeline.loops.matching import key_terms, overlap
-from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, is_about, is_spoken_of, meant_by, terms_in, terms_of
-from lamina.pipeline.loops.noted import is_appointment
+from lamina.pipeline.loops.meaning import (
+    ENDS_WHEN_DONE,
+    is_about,
+    is_appointment,
+    is_spoken_of,
+    meant_by,
+    terms_in,
+    terms_of,
+)
 from lamina.pipeline.loops.stated import StatedKeeper
 from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move
@@ -48,7 +55,7 @@ __all__ = [
     "reference_of",
 ]
 
-EXTRACTOR: Final = "lamina-loops/6"
+EXTRACTOR: Final = "lamina-loops/7"
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 

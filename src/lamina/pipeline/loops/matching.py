@@ -98,15 +98,12 @@ def deed_of(words: str) -> frozenset[str]:
     return specific(key_terms(words.split(" ", 1)[0]))
 
 
-def overlap(loop: frozenset[str], said: frozenset[str], aside: frozenset[str] = frozenset()) -> float:
+def overlap(loop: frozenset[str], said: frozenset[str]) -> float:
     """How much of a loop's terms was said, 0..1; a verb that fits everything ("do", "finish") and how many there are
-    count little, and half what stands ``aside``."""
+    count little."""
     if not loop:
         return 0.0
-    weights = {
-        term: 0.1 if term in _COUNTS else 0.25 if term in _GENERIC else 0.5 if term in aside else 1.0
-        for term in loop
-    }
+    weights = {term: 0.1 if term in _COUNTS else 0.25 if term in _GENERIC else 1.0 for term in loop}
     return sum(weight for term, weight in weights.items() if term in said) / sum(weights.values())
 
 

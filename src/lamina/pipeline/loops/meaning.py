@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from lamina.kernel.records import Loop, LoopType
-from lamina.pipeline.loops.another import speaks_of_another
+from lamina.language.dated import is_time_word
 from lamina.pipeline.loops.matching import (
     aside_of,
     deed_of,
@@ -22,14 +22,34 @@ from lamina.pipeline.loops.matching import (
 from lamina.pipeline.loops.values import Ending
 from lamina.pipeline.readings.quoting import was_said
 
-__all__ = ["ENDS_WHEN_DONE", "bears_on", "is_about", "is_spoken_of", "meant_by", "terms_in", "terms_of"]
+__all__ = [
+    "ENDS_WHEN_DONE",
+    "bears_on",
+    "is_about",
+    "is_appointment",
+    "is_spoken_of",
+    "meant_by",
+    "terms_in",
+    "terms_of",
+    "was_done",
+]
 
 ENDS_WHEN_DONE: Final = frozenset({LoopType.COMMITMENT.value, LoopType.THREAD.value, LoopType.FRICTION.value})
-_DONE_FROM: Final = 0.6
 _NAMED_FROM: Final = 0.5
-_DONE_TERMS_FROM: Final = 2
 _MORE_MAX: Final = 2
+_AND = re.compile(r"\band\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_TAKES_PLACE: Final = re.compile(
+    r"\b(?:appointment|meeting|interview|exam|viewing|check-?up|surgery|presentation|call|class|shift|reservation|"
+    r"dentist|doctor|vet|haircut|scan|flight|lesson|test|with)\b",
+    re.IGNORECASE,
+)
+_ERRAND = re.compile(
+    r"^(?:remember|book|call|ring|phone|pay|buy|get|email|e-mail|text|write|send|cancel|find|ask|tell|renew|prepare|"
+    r"reschedule|"
+    r"arrange|order|fill|check|move|make|reply|waiting|not yet)\b",
+    re.IGNORECASE,
+)
 _IT_ALONE = re.compile(
     r"^\w+(?: up| off| out| in| down| back)? (?:it|that|them|both|me|us)(?: \w+){0,2}$", re.IGNORECASE
 )
@@ -51,6 +71,11 @@ def bears_on(terms: frozenset[str], wording: str) -> bool:
     count where it has others."""
     whole = key_terms(wording)
     return any(was_said(term, terms) for term in specific(whole) or whole)
+
+
+def is_appointment(wording: str) -> bool:
+    """Whether an open loop is something that takes place, which others can call off."""
+    return _TAKES_PLACE.search(wording) is not None and _ERRAND.match(wording) is None
 
 
 def is_about(loop: Loop, words: str) -> bool:
@@ -78,14 +103,10 @@ def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
     if ending.way == "did" and _IT_ALONE.match(ending.words):
         deed = deed_of(ending.words)
         return _only([loop for loop in ends if deed and deed_of(_wording(loop)) == deed])
-    best: tuple[float, Loop] | None = None
-    for loop in ends:
-        share = _share(ending, loop, said)
-        if share <= (0.0 if best is None else best[0]):
-            continue
-        if not speaks_of_another(_wording(loop), ending.words, deed_first=ending.way in ("did", "dropped")):
-            best = (share, loop)
-    return None if best is None else best[1]
+    is_meant = _is_so_now if ending.way == "is" else was_done
+    meant = [loop for loop in ends if is_meant(_wording(loop), ending.words)]
+    # Of several the one that is told of most, and of these the one that was spoken of last, which stands first.
+    return max(meant, key=lambda loop: overlap(terms_of(loop), said), default=None)
 
 
 def _is_habit_of(loop: Loop, said: frozenset[str]) -> bool:
@@ -94,25 +115,32 @@ def _is_habit_of(loop: Loop, said: frozenset[str]) -> bool:
     return goes_on and bool(specific(said)) and said <= terms_of(loop)
 
 
-def _share(ending: Ending, loop: Loop, said: frozenset[str]) -> float:
-    """How much of a loop was said, 0 where that is not enough. "The laptop works again" names what was wrong, not how;
-    what somebody did names both."""
-    terms, whole = terms_of(loop), object_of(_wording(loop))
-    share, common = overlap(terms, said, aside_of(_wording(loop))), len(terms & said)
-    if ending.way == "is" and not (
-        tells_of(_wording(loop), ending.words) and _same_numbers(_wording(loop), ending.words)
-    ):
-        return 0.0
-    if ending.way == "is" and len(whole) >= _DONE_TERMS_FROM and whole <= said:
-        return max(share, _NAMED_FROM)
-    if ending.way in ("is", "dropped"):
-        return share if share >= _NAMED_FROM and common else 0.0
-    deed = deed_of(_wording(loop))
-    named = bool(deed and whole) and deed | whole <= said and len(said - terms) <= _MORE_MAX
-    if named and tells_of(_wording(loop), ending.words):
-        return max(share, _DONE_FROM)
-    enough = share >= _DONE_FROM and common >= min(len(terms), _DONE_TERMS_FROM)
-    return share if enough and tells_of(_wording(loop), ending.words) else 0.0
+def was_done(wording: str, told: str) -> bool:
+    """Whether a report has the deed of a loop and what that is done to, and speaks of no other thing of the kind."""
+    said = key_terms(" ".join(word for word in told.split() if not is_time_word(word)))
+    terms = key_terms(wording)
+    deed, thing = deed_of(wording), object_of(wording) & terms
+    if deed_of(told) != deed or not (deed | thing) <= said or not (deed | thing):
+        return False
+    left_out = aside_of(wording) - said
+    # "Call Bob and Ana" is not done by "called Bob", nor a flight to Rome booked by one to Paris.
+    another = left_out and (said - terms or _AND.search(wording))
+    more = _MORE_MAX if thing else 0  # "rang mum" is not of "ring him"
+    return not another and len(said - terms) <= more and tells_of(wording, told)
+
+
+def _is_so_now(wording: str, told: str) -> bool:
+    """Whether what is told to be over is what a loop is about: "the laptop works again" names what was wrong, not how."""
+    said, terms = key_terms(told), key_terms(wording)
+    another = aside_of(wording) - said and said - terms
+    is_named = overlap(terms, said) >= _NAMED_FROM or not object_of(wording) - said
+    return (
+        bool(terms & said)
+        and is_named
+        and not another
+        and tells_of(wording, told)
+        and _same_numbers(wording, told)
+    )
 
 
 def _same_numbers(wording: str, said: str) -> bool:

@@ -31,7 +31,7 @@ def openings_of(said: Said) -> Iterator[LoopDraft]:
     """What a sentence leaves open."""
     asks = said.words.rstrip().endswith("?")
     recurring = any(moment.kind == "set" for moment in said.moments)
-    if not asks and (habit := _habit(said, recurring=recurring)) is not None:
+    if not asks and recurring and (habit := _habit(said)) is not None:
         yield draft_of(LoopType.HABIT, habit, 2, said.sentence, None, said.now)
         return
     for opening in said_in.PATTERNS:
@@ -75,27 +75,20 @@ def _gone_to(words: str, after: str, *, dated: bool) -> str:
 
 
 def _promised(said: Said) -> Iterator[LoopDraft]:
-    """ "I'll send the report by Friday", "let's go hiking tomorrow", "I want to run on Saturday"."""
-    for pattern in (said_in.WILL, said_in.LETS, said_in.WANT):
-        match = pattern.search(said.words)
-        if match is None or not is_own(said.before(match), said.after(match)):
-            continue
-        words, due = said.deed(match), said.due(match)
-        first, many = words.split(" ", 1)[0].casefold(), len(words.split()) >= 2
-        if pattern is said_in.WILL:
-            conditional = due is None and said.is_conditional(match)
-            stands = many and not conditional and (first not in said_in.NO_DEEDS or due is not None)
-        else:
-            stands = due is not None and bool(words) and (first != "plan" or many)
-        if stands and first not in said_in.NO_PROMISES:
-            yield draft_of(LoopType.COMMITMENT, words, 3, said.sentence, due, said.now)
-            return
+    """ "I'll send the report by Friday"."""
+    match = said_in.WILL.search(said.words)
+    if match is None or not is_own(said.before(match), said.after(match)):
+        return
+    words, due = said.deed(match), said.due(match)
+    first, many = words.split(" ", 1)[0].casefold(), len(words.split()) >= 2
+    binds = due is not None or not (said.is_conditional(match) or first in said_in.NO_DEEDS)
+    if many and binds and first not in said_in.NO_PROMISES:
+        yield draft_of(LoopType.COMMITMENT, words, 3, said.sentence, due, said.now)
 
 
-def _habit(said: Said, *, recurring: bool) -> str | None:
-    pattern = said_in.HABIT if recurring else said_in.USUALLY
-    match = pattern.search(said.words)
-    if match is None or said_in.PASSED.match(match[1]) or (recurring and not _is_again_and_again(said)):
+def _habit(said: Said) -> str | None:
+    match = said_in.HABIT.search(said.words)
+    if match is None or said_in.PASSED.match(match[1]) or not _is_again_and_again(said):
         return None
     return cut(match[1]) or None if is_own(said.before(match), said.after(match)) else None
 

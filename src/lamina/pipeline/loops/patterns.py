@@ -12,14 +12,11 @@ from lamina.language.wordsets import word_set
 
 __all__ = [
     "HABIT",
-    "LETS",
     "NAMED_CHAR",
     "NO_DEEDS",
     "NO_PROMISES",
     "PASSED",
     "PATTERNS",
-    "USUALLY",
-    "WANT",
     "WE",
     "WILL",
     "Opening",
@@ -47,10 +44,6 @@ _NEVER_NEEDED = (
     r"(?!(?:admit|say|know|be honest|be mad|be crazy|be joking|pee|think about it|"
     r"ask(?! (?!you\b)(?:[\w'-]+\.? ){1,3}(?:for|about|to|if|whether|when|why|how)\b)|see|"
     r"(?:go|leave|run|dash|head off)(?: now| soon)?(?=$|[,.!;]))\b)"
-)
-_NO_NEED = (
-    r"(?!(?:break|holiday|coffee|drink|nap|hug|minute|moment|second|sec|rest|sleep|hand|favou?r|wee|shower|"
-    r"answer|help|function|script|recipe|summary|list|name|way|word|lot|bit|little)\b)"
 )
 
 NO_DEEDS: Final = word_set(
@@ -101,13 +94,6 @@ PATTERNS: Final[Sequence[Opening]] = (
         rf"\b{WE} {_ADVERBS}(?:need to|have to|must(?! have\b)|have got to) (?:remember to "
         rf")?{_ADVERBS}{_NEVER_NEEDED}(.+)",
     ),
-    _p(_C, rf"\b{WE} {_ADVERBS}need ((?:a|an|some|new|more|another|the|my) {_NO_NEED}.+)", "Get {0}", 2),
-    _p(
-        _C,
-        rf"\b{WE} {_ADVERBS}(?:promised?|agreed?|committed) {_ADVERBS}"
-        r"(?:(?:(?!(?:not|never)\b)\w+ ){0,2}?to )(?!(?:not|never)\b)(.+)",
-        salience=4,
-    ),
     _p(_C, rf"{_AM}(?:going to|gonna|planning to|planning on) (?!(?:be|keep)\b)(.+)", firm=False),
     _p(_C, rf"\b{WE} {_ADVERBS}(?:plan|intend|aim) to (.+)", firm=False),
     _p(
@@ -128,7 +114,6 @@ PATTERNS: Final[Sequence[Opening]] = (
         _F,
         r"^((?:my|the|our|this|that|his|her|their) (?:[\w'-]+ ){1,4}(?:keeps?|kept|won't stop) \w+ing\b.*)",
     ),
-    _p(_F, rf"\b{WE} {_ADVERBS}((?:can't|cannot|couldn't) (?:seem to|get|figure out|stop) .+)"),
     _p(_F, rf"{_HAVE_BEEN}struggling (?:with|to|on|at) (.+)", "Struggling with {0}"),
     _p(
         _F,
@@ -155,8 +140,6 @@ PATTERNS: Final[Sequence[Opening]] = (
     ),
 )
 WILL = re.compile(rf"\b{WE}(?:'ll| will| shall) {_ADVERBS}(.+)", re.IGNORECASE)
-LETS = re.compile(r"^let(?:'s| us) (?!(?:say|see|not|face|be|go with)\b)(.+)", re.IGNORECASE)
-WANT = re.compile(rf"\b{WE}(?:'d like| want| would like| hope) to (.+)", re.IGNORECASE)
 HABIT = re.compile(
     rf"\b(?:{WE} (?:usually |always |often |normally |typically |generally |try to |like to |tend to )?|{WE}'ve been |"
     rf"{WE}'m (?=\w+ing\b|at\b|in\b|on\b|up\b|off\b)|{WE} have been |{WE}'ve started |{WE} started )"
@@ -170,10 +153,5 @@ HABIT = re.compile(
 PASSED = re.compile(
     r"^(?:\w+ed|ran|ate|drank|saw|came|took|made|met|said|told|felt|left|spent|slept|woke|won|lost|bought)\b"
     r"(?<!need)(?<!feed)",
-    re.IGNORECASE,
-)
-USUALLY = re.compile(
-    rf"\b{WE} (?:usually|always|normally|typically|generally|tend to) "
-    r"(?!(?:have to|not|\w+n't|never|do not)\b)([a-z'-]+ .+)",
     re.IGNORECASE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -9,7 +10,6 @@ from typing import Final
 
 from lamina.kernel.records import LoopType
 from lamina.pipeline.loops.dues import FindMoments, due_of, due_within, placed, without_times
-from lamina.pipeline.loops.noted import agrees, offered_in
 from lamina.pipeline.loops.said import cut, draft_of
 from lamina.pipeline.loops.values import LoopDraft
 
@@ -17,12 +17,39 @@ __all__ = ["accepted"]
 
 _OFFER_CHARS: Final = 300
 _ANSWER_CHARS: Final = 80
+_OFFER = re.compile(
+    r"\b(?:(?:shall|should|can|could) i|(?:would|do) you (?:like|want) me to|want me to|i (?:can|could|will)|i'll|"
+    r"happy to|let me) "
+    r"(?:also )?(?:(?:remind|nudge|ping) you|set (?:you )?(?:up )?a reminder(?: for you)?)(?P<before>(?: (?!not\b|"
+    r"never\b)[\w:']+){0,4}?) "
+    r"(?P<not>(?:not|never) (?=to ))?(?:to (?P<deed>[^.?!\n]+)|(?:about|of|for) (?P<thing>[^.?!\n]+))(?P<end>[.?!]|$)",
+    re.IGNORECASE,
+)
+_AGREES = re.compile(
+    r"^\s*(?:oh |ooh )?(?P<yes>yes|yep|yeah|yup|yea|sure|ok|okay|please|pls|go ahead|do it|do that|perfect|great|"
+    r"good idea|sounds good|"
+    r"that would be \w+|that'd be \w+|absolutely|definitely|of course)\b(?P<rest>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_DISAGREES = re.compile(
+    r"\b(?:but|not|no|don't|won't|can't|already|did|done|instead|rather|if|unless|later|maybe|never ?mind)\b|n't\b",
+    re.IGNORECASE,
+)
+_NUDGE = re.compile(
+    r"^\W*(?:(?:yes|yep|yeah|ok|okay|sure|please|pls|great)\b[\s,!.]*)*(?:remind|nudge|ping|poke) me\b(?! (?:to|"
+    r"about|of|that)\b)",
+    re.IGNORECASE,
+)
+_YOURS = (
+    (re.compile(r"\byour\b", re.IGNORECASE), "my"),
+    (re.compile(r"\byourself\b", re.IGNORECASE), "myself"),
+)
 
 
 def accepted(text: str, before: str, now: datetime, find_moments: FindMoments) -> Iterator[LoopDraft]:
     """What somebody offered to remind the person of, when the person says yes; the person's own day counts first."""
-    offer = offered_in(before)
-    if offer is None or not agrees(text, offer[1]):
+    offer = _offered_in(before)
+    if offer is None or not _agrees(text, offer[1]):
         return
     about = offer[0][:_OFFER_CHARS]
     moments = find_moments(about, now)
@@ -31,3 +58,32 @@ def accepted(text: str, before: str, now: datetime, find_moments: FindMoments) -
     words = cut(without_times(about, 0, moments))
     if words:
         yield replace(draft_of(LoopType.COMMITMENT, words, 4, "", due, now), offered=True)
+
+
+def _offered_in(text: str) -> tuple[str, str] | None:
+    """What an offer to remind somebody is about, in their words, and the whole offer; None where there is none.
+
+    >>> _offered_in("Noted. Shall I remind you to call your mum tomorrow?")
+    ('call my mum tomorrow', 'Shall I remind you to call your mum tomorrow?')
+    """
+    match = next(iter(reversed(list(_OFFER.finditer(text)))), None)
+    if match is None:
+        return None
+    about = match["deed"] or f"remember {match['thing']}"
+    if match["not"]:
+        about = f"remember not to {about}"
+    when = match["before"] or ""
+    for yours, mine in _YOURS:
+        about = yours.sub(mine, about)
+    return f"{about}{when}".strip(), match.group()
+
+
+def _agrees(text: str, offer: str) -> bool:
+    """Whether a turn takes an offer up: with a yes, or by asking for it ("nudge me on Sunday")."""
+    if _NUDGE.match(text) is not None:
+        return True
+    match = _AGREES.match(text)
+    if match is None or _DISAGREES.search(match["rest"].split("\n")[0][:80]) or "?" in match["rest"][:60]:
+        return False
+    plain = match["yes"].casefold() in ("ok", "okay", "great", "perfect")
+    return offer.rstrip().endswith("?") or not plain

@@ -15,7 +15,8 @@ from lamina.kernel.ties import Tie
 from lamina.language.entities import normalise_name, possessive
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.loops.doing import end_fact, move_fact
-from lamina.pipeline.loops.matching import deed_of, key_terms, overlap, specific
+from lamina.pipeline.loops.matching import key_terms, specific
+from lamina.pipeline.loops.meaning import was_done
 from lamina.pipeline.loops.values import Ending, Move
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
@@ -23,7 +24,6 @@ from lamina.store.ports.writes import Writes
 __all__ = ["StatedKeeper"]
 
 _FACTS_MAX: Final = 64
-_SAME_FROM: Final = 0.8
 _JUST_NOW: Final = 2
 _PLANNED: Final = tuple(
     sorted(name for name, each in PREDICATES.items() if each.kind in ("plan", "commitment"))
@@ -70,7 +70,7 @@ class StatedKeeper:
             found = _only(self._with_a_day(ending.words, planned=False))
             return found or self._plans(lambda _, terms: said <= terms)
         if ending.way == "did":
-            return self._plans(lambda fact, terms: _is_done(fact, terms, said))
+            return self._plans(lambda fact, _: was_done(fact.object.text, ending.words))
         if ending.way == "dropped" and specific(said):
             return self._plans(lambda _, terms: said <= terms)
         return ()
@@ -137,12 +137,6 @@ class StatedKeeper:
 
     def _lies_ahead(self, fact: Fact) -> bool:
         return fact.valid_to is not None and fact.valid_from > self._at and not fact.negated
-
-
-def _is_done(fact: Fact, terms: frozenset[str], said: frozenset[str]) -> bool:
-    """Whether what was done is what was planned, with little beside it."""
-    deed = deed_of(fact.object.text)
-    return bool(deed) and deed <= said and min(overlap(terms, said), overlap(said, terms)) >= _SAME_FROM
 
 
 def _only(facts: Iterable[Fact]) -> Sequence[Fact]:
