@@ -15,6 +15,7 @@ from typing import Any
 
 from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
 from lamina.kernel.events import Event, Party
+from lamina.kernel.expiry import EXPIRED_BY
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, Record, Support
 from lamina.kernel.sameness import DECIDES, Sameness, sameness_of, standing_for
@@ -357,6 +358,16 @@ class View:
         """Which of some events had been cancelled."""
         supports = self.supports_of(event_ids)
         return {key for key, found in supports.items() if any(s.relation == CANCELLED_BY for s in found)}
+
+    def expired(self, ids: Collection[str], layer: Layer | None = None) -> set[str]:
+        """Which of some events or records were over; with ``layer`` which events were over for the records of that, too."""
+        supports = self.supports_of(ids)
+        ties = {key: [s for s in found if s.relation == EXPIRED_BY] for key, found in supports.items()}
+        return {
+            key
+            for key, found in ties.items()
+            if any(layer is None or layer.value in (each.role or "").split() for each in found)
+        }
 
     def _held(self, record_ids: Collection[str]) -> set[str]:
         """Those records whose last version then had not ended. Facts are ended by cancellations alone."""
