@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from lamina.forget.planning import RulesOf
 from lamina.forget.selecting import selected
-from lamina.forget.stepping import erased_in_steps
+from lamina.forget.stepping import erase_part
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Layer
@@ -14,7 +12,6 @@ from lamina.kernel.scopes import Scope
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.store import Store
 from lamina.store.ports.tombstones import ListedErasure, TombstoneList
-from lamina.store.ports.traces import ErasedBeside
 from lamina.types.forgetting import Cascade, Forget, Forgotten, ForgottenCounts
 
 __all__ = ["Forgetting"]
@@ -57,18 +54,7 @@ class Forgetting:
             factor=rules.factor,
             floor=rules.floor,
         )
-        if chosen.events or chosen.records:
-            self._tombstones.append(_listed(erasure, request, call))
-        beside = ErasedBeside(tenant_id=tenant_id, event_ids=chosen.events)
-        if chosen.events:
-            # Before, since a call that is made again after a crash finds no more events to select; and after, for what was under way.
-            self._store.traces.erase_beside(beside)
-        counts = Counter[Layer]()
-        for step in erased_in_steps(self._store, erasure):
-            counts[Layer.EVENTS] += len(step.redacted)
-            counts.update({layer: len(ids) for layer, ids in step.gone.items()})
-        if chosen.events:
-            self._store.traces.erase_beside(beside)
+        counts = erase_part(self._store, self._tombstones, erasure, _listed(erasure, request, call))
         deleted = ForgottenCounts.model_validate({layer.value: counts[layer] for layer in Layer})
         return Answer(Forgotten(deleted=deleted, audit_id=call.audit_id))
 
