@@ -457,9 +457,7 @@ BACKUP_MANIFEST_BYTES_MAX: Final = 64 * 1024 * 1024
 BACKUP_PAGES_STEP: Final = 1024  # of the database, copied without looking whether to stop
 BACKUP_KEY_BYTES_MIN: Final = 32  # a key of 256 bits, if they are random
 BACKUP_KEY_BYTES_MAX: Final = 4096
-BACKUP_SCRYPT_LOG_N: Final = (
-    17  # 128 MB and half a second of a processor for each guess, the least that OWASP names
-)
+BACKUP_SCRYPT_LOG_N: Final = 17  # 128 MB and half a second for each guess, the least that OWASP names
 BACKUP_SCRYPT_LOG_N_MIN: Final = 14
 BACKUP_SCRYPT_LOG_N_MAX: Final = (
     18  # a file from elsewhere must not ask for more memory than a small machine has
@@ -485,14 +483,17 @@ ERASURE_LEASE_S: Final = 60.0  # longer than one step of a phase takes
 ERASURE_LOOK_S: Final = 0.5  # how often a worker looks for an erasure that nobody rang for
 ERASURE_AGAIN_S: Final = 2.0  # after a failure, doubled with each further one
 ERASURE_AGAIN_S_MAX: Final = 300.0
-ERASURE_EVENT_US: Final = (
-    4000  # that an event takes where none was erased here yet; measured by bench/erasure.py
-)
+ERASURE_EVENT_US: Final = 4000  # an event where none was erased here yet; measured by bench/erasure.py
 ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
 ERASURE_STEP_MAX: Final = 24  # events in one transaction, for whose length writes of others wait
 ERASURE_STEP_MIN: Final = 6  # events in one where these take their time
 ERASURE_STEP_S: Final = 0.015  # that one is to take: the next is larger or smaller
 ERASURE_PAUSE_S_MAX: Final = 0.05  # between two of them, in which others write
 ERASURE_SWEEP_MAX: Final = 128  # records left in an erased scope that go in one transaction
+TTL_US_MIN: Final = 60 * 1_000_000  # of a layer: entries of the log come no faster than looks
+TTL_US_MAX: Final = 100 * 365 * 86_400 * 1_000_000  # longer is for ever, and sums stay within 64 bits
+EXPIRY_LOOK_S: Final = 60.0  # how often the worker looks for what is over
+EXPIRY_BATCH: Final = 128  # events or records that one entry names: ten milliseconds of the writer
+EXPIRY_COUNT_MAX: Final = 1_000_000  # of a scope and layer, in a rehearsal
 FORGET_IDS_MAX: Final = 1000  # that one call names
 FORGET_PAGE: Final = 500  # records looked at in one read

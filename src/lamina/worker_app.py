@@ -7,10 +7,15 @@ import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 
+from lamina.access.presets import load_preset, overruled
+from lamina.access.rules import settings_defaults
+from lamina.access.tiers import TieredPolicy
 from lamina.continuity.owned import documents_about
 from lamina.coordination.messages.owned import with_messages
+from lamina.forget.expired import ExpiredEraser
+from lamina.forget.expiring import Expirer
 from lamina.forget.runner import Eraser
-from lamina.kernel.time import SystemClock
+from lamina.kernel.time import Clock, SystemClock
 from lamina.language.temporal import find_times
 from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
@@ -28,7 +33,7 @@ from lamina.settings import Settings
 from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.ports.store import Store
 
-__all__ = ["build_drain", "build_eraser", "build_inquirer", "build_upgrader", "build_worker"]
+__all__ = ["build_drain", "build_eraser", "build_expirer", "build_inquirer", "build_upgrader", "build_worker"]
 
 
 def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
@@ -58,6 +63,18 @@ def build_eraser(settings: Settings, store: Store, failures: Failures | None = N
         tombstones=TombstoneFile(settings.tombstone_list),
         failures=failures,
     )
+
+
+def build_expirer(
+    settings: Settings, store: Store, failures: Failures | None = None, clock: Clock | None = None
+) -> Expirer:
+    """What puts down what is past its time to live, by the policy of the store's tenants."""
+    clock = clock or SystemClock()
+    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
+    policy = TieredPolicy(preset, store.registry)
+    tombstones = TombstoneFile(settings.tombstone_list)
+    eraser = ExpiredEraser(store, clock, policy.ttl_rules, policy.erasure_rules, tombstones)
+    return Expirer(store, clock, policy.ttl_rules, eraser, failures=failures)
 
 
 def build_inquirer(

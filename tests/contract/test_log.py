@@ -54,6 +54,7 @@ def test_an_event_comes_back_as_it_was_given(store: Store) -> None:
             consolidate_only=("Acme", "lives_in"),
             confidence_floor=0.25,
             belief_ttl_us=7,
+            event_ttl_us=9,
             embed="none",
         ),
         batch_id="batch_1",

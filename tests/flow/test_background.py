@@ -23,10 +23,13 @@ from lamina.cli.check import RegularCheck
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
 from lamina.errors import LaminaError
+from lamina.forget.expired import ExpiredEraser
+from lamina.forget.expiring import Expirer
 from lamina.forget.planning import place_of_erasure
 from lamina.forget.runner import Eraser
 from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.events import Stage
+from lamina.kernel.expiry import TtlRules
 from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import SECOND_US
@@ -41,6 +44,7 @@ from lamina.session.drain import Drain
 from lamina.session.ingest import turn_capture
 from lamina.session.inquirer import Inquirer
 from lamina.settings import Settings
+from lamina.store.backups.tombstones import NoTombstones
 from lamina.store.documents.repository import GitRepository
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.documents import Change, ChangeKind, Write
@@ -237,6 +241,24 @@ def erasing(world: World) -> Part:
     return Part(lambda: world.store.erasures.places(TENANT) == [])
 
 
+def expiring(world: World) -> Part:
+    passed: list[None] = []
+    due = world.store.expiries.due
+    append(world.store, "tea at five")
+
+    def looks(*asked: Any, **more: Any) -> Any:
+        passed.append(None)
+        return due(*asked, **more)
+
+    def rules(*_: Any) -> TtlRules:
+        return TtlRules()
+
+    world.patches.setattr(world.store.expiries, "due", world.fault.before(looks))
+    eraser = ExpiredEraser(world.store, world.clock, rules, lambda _: ErasureRules(), NoTombstones())
+    world.runs(Expirer(world.store, world.clock, rules, eraser, failures=world.failures).run)
+    return Part(lambda: bool(passed))
+
+
 class Silent:
     name = "silent"
 
@@ -317,6 +339,7 @@ PARTS: dict[str, list[Callable[[World], Part]]] = {
     "lamina-watch": [waiting],
     "lamina-drain": [outbox],
     "lamina-eraser": [erasing],
+    "lamina-expirer": [expiring],
     "lamina-inquirer": [asking],
     "lamina-worker": [derivation, embedding],
     "lamina-retention": [retention],

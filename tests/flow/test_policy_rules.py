@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lamina.access.tiers import TieredPolicy
+from lamina.kernel.expiry import TtlRules
+from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
 from lamina.store.sqlite import SqliteStore
 from neighbours import ROOT, Neighbours
@@ -103,10 +107,36 @@ def test_a_tenant_keeps_its_rows_as_long_as_it_says(here: Neighbours) -> None:
         ("/v1/policy/actor/user:alice", {"audit.retention": "P1Y"}),
         ("/v1/policy/scope/org:acme", {"rate_limit.read": "1/s"}),
         (TENANT, {"rate_limit.read": "unlimited"}),
+        (TENANT, {"ttl.events": "PT59S"}),
+        (TENANT, {"ttl.events": "P101Y"}),
+        (TENANT, {"ttl.entities": "P1D"}),
+        ("/v1/policy/scope/org:acme", {"ttl.erase": True}),
+        ("/v1/policy/actor/user:alice", {"ttl.events": "P1D"}),
     ],
 )
-def test_a_tier_says_only_what_is_its_own(here: Neighbours, path: str, defaults: dict[str, str]) -> None:
+def test_a_tier_says_only_what_is_its_own(
+    here: Neighbours, path: str, defaults: dict[str, str | bool]
+) -> None:
     assert here.code("PUT", path, {"defaults": defaults}, by=ROOT) == "INVALID_POLICY"
+
+
+def test_records_live_as_long_as_the_shortest_time_that_any_tier_says(here: Neighbours) -> None:
+    policy = here.server.rules
+    assert isinstance(policy, TieredPolicy)
+    assert here.write(HOME).status_code == 202
+    assert policy.ttl_rules("acme", Scope(HOME)) == TtlRules()
+    put(here, DEPLOYMENT, **{"ttl.events": "P90D"})
+    put(here, TENANT, **{"ttl.events": "P60D", "ttl.facts": "P1Y", "ttl.erase": True})
+    put(here, "/v1/policy/scope/org:acme", **{"ttl.events": "P7D"})
+    put(here, f"/v1/policy/scope/{HOME.replace('/', '%2F')}", **{"ttl.events": "P30D"})
+    within = policy.ttl_rules("acme", Scope(HOME))
+    assert within.ttl_us == {Layer.EVENTS: 7 * DAY, Layer.FACTS: 365 * DAY}
+    assert policy.ttl_rules("acme", Scope("user:bob")).ttl_us[Layer.EVENTS] == 60 * DAY
+    assert policy.ttl_rules("globex", Scope("user:bob")).ttl_us == {Layer.EVENTS: 90 * DAY}
+    assert (within.erases, policy.ttl_rules("globex", Scope(HOME)).erases) == (True, False)
+    assert within.follows(Layer.EVENTS) == {Layer.EPISODES, Layer.BELIEFS, Layer.UNDERSTANDING}
+    put(here, TENANT)
+    assert not policy.ttl_rules("acme", Scope(HOME)).erases
 
 
 def test_a_rate_that_was_raised_by_the_operator_stands(here: Neighbours) -> None:

@@ -1,4 +1,4 @@
-"""Random tenants, of whose scopes some send claims to others, and random erasures: what survives is what a naive reckoning says,
+"""Random tenants, of whose scopes some send claims to others, random expiries and random erasures: what survives is what a naive reckoning says,
 to the last figure, and a replay comes to the same rows.
 
 The gate tries a few; ``ERASURE_CASES=1000`` tries so many, ``SIMULATION_SEED`` begins at another seed.
@@ -16,8 +16,9 @@ from typing import Any
 from given import TENANT, ManualClock
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin, Party, Trust
+from lamina.kernel.expiry import Expiry, TtlRules, expiry_of
 from lamina.kernel.ids import RandomIds
-from lamina.kernel.records import Belief, Concept, Episode, Fact, Record, Stance
+from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record, Stance
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
@@ -33,6 +34,8 @@ from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 
 CASES = int(os.environ.get("ERASURE_CASES", "12"))
+EXPIRING = 0.5
+"""Of so many steps something is over before, of as many after."""
 ON_DISK_OF = 6
 """One case of so many is one of the engine on disk."""
 FIRST_SEED = int(os.environ.get("SIMULATION_SEED", "1")) * 1_000_000
@@ -202,6 +205,35 @@ def erase_some(world: World) -> Erasure:
     )  # fmt: skip
 
 
+def expire_some(world: World) -> None:
+    """Events or records of a scope are over, and with events some of what is made of them; then nothing stands on such words alone."""
+    chance, store, scope = world.chance, world.store, world.chance.choice(SCOPES)
+    layer = chance.choice([Layer.EVENTS, Layer.EVENTS, Layer.FACTS, Layer.BELIEFS, Layer.EPISODES])
+    into, ids, now = None, list[str](), world.clock.at
+    if layer is Layer.EVENTS:
+        standing = [event for event in store.log.walk(TENANT, 0, 10_000) if event.scope == scope]
+        into = chance.choice([event.directives.consolidate_into for event in standing] or [None])
+        ids = [event.id for event in standing if event.directives.consolidate_into == into]
+    else:
+        ids = [each.id for each in store.expiries.unrenewed(TENANT, scope, layer, now, limit=100)]
+    some = tuple(sorted(chance.sample(ids, chance.randint(0, len(ids)))))
+    rules = TtlRules(dict.fromkeys(chance.sample(list(Layer)[1:], chance.choice([0, 0, 1])), DAY))
+    store.expiries.expire(TENANT, scope, into, Expiry(layer, some, now, rules.follows(layer)))
+    world.settle()
+    over: set[str] = set()
+    for entry in store.expiries.entries(TENANT, after=0, limit=1000):
+        said = expiry_of(entry)
+        assert said is not None
+        over |= set(said.ids) if said.layer is Layer.EVENTS and Layer.FACTS in said.follows else set()
+    behind: dict[str, set[str]] = {}
+    for row in world.supports():
+        if row[3] == "extracted_from":
+            behind.setdefault(row[1], set()).add(row[2])
+    for key, versions in world.records().items():
+        if isinstance(versions[-1], Fact) and versions[-1].recorded_to is None and key in behind:
+            assert not behind[key] <= over, "a fact stands on words that are over"
+
+
 def figures(record: Record) -> tuple[Any, ...]:
     """What a claim says and how surely, without what it is made of."""
     more = (record.alpha, record.beta, record.stance) if isinstance(record, Belief) else ()
@@ -252,6 +284,8 @@ def check(seed: int, folder: Path | None = None) -> None:
             world.worker.drain()
     world.settle()
     for _ in range(chance.randint(1, 3)):
+        if chance.random() < EXPIRING:
+            expire_some(world)
         before, rows_before = world.records(), world.rows()
         erasure = erase_some(world)
         wanted = expected(world, erasure, before)
@@ -281,6 +315,8 @@ def check(seed: int, folder: Path | None = None) -> None:
         for _ in range(chance.randint(0, 3)):
             world.tell()
         world.settle()
+        if chance.random() < EXPIRING:
+            expire_some(world)
         live = world.rows()
         world.store.jobs.reset()
         world.worker.drain()

@@ -20,6 +20,7 @@ from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, Rate
 from lamina.errors import Invalid
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.erasure_rules import LegalHold
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.vocabularies import VocabularyName
@@ -135,6 +136,10 @@ def _cooldown(value: object) -> bool:
     return _duration(value) and 0 <= duration_us(str(value)) <= _COOLDOWN_MAX_US
 
 
+def _ttl(value: object) -> bool:
+    return _duration(value) and limits.TTL_US_MIN <= duration_us(str(value)) <= limits.TTL_US_MAX
+
+
 def _per_hour(value: object) -> bool:
     whole = isinstance(value, int) and not isinstance(value, bool)
     return whole and 1 <= cast("int", value) <= limits.REVISIONS_PER_HOUR_MAX
@@ -164,6 +169,8 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "beliefs.confidence_after_full_redaction_factor": (_share, "a number from 0 to 1"),
     "erasure.drift_threshold": (_events, f"a whole number from 0 to {limits.ERASURE_DRIFT_MAX}"),
     "forget.cascade.default": (lambda value: value in ("derived_only", "redact_events"), "derived_only or redact_events"),
+    **{f"ttl.{layer}": (_ttl, "an ISO 8601 duration from PT1M to P100Y") for layer in Layer},
+    "ttl.erase": (_flag, "true or false"),
     "audit.retention": (_duration, "an ISO 8601 duration"),
     "audit.store_body_bytes": (_flag, "true or false"),
     "audit.pepper_rotation_period": (_duration, "an ISO 8601 duration"),
@@ -183,6 +190,7 @@ _NUMBERS: Final = {
         "maximum": limits.REVISIONS_PER_HOUR_MAX,
     },
 }
+_TTLS: Final = frozenset(f"ttl.{layer}" for layer in Layer)
 _OPERATORS: Final = frozenset({"audit.pepper_rotation_period", "audit.pepper_retention_buffer"})
 _RATES: Final = frozenset({"rate_limit.write", "rate_limit.read", "rate_limit.importer"})
 _PRESETS_AND_TENANTS: Final = frozenset({"relay.open", "user_memory.open"})
@@ -298,7 +306,7 @@ def check_defaults(document: PolicyDocument, tier: PolicyTier) -> None:
     own = {
         PolicyTier.DEPLOYMENT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY - _PRESETS_AND_TENANTS - _BELIEFS,
         PolicyTier.TENANT: _DEFAULTS.keys() - _DEPLOYMENT_ONLY - _OPERATORS,
-        PolicyTier.SCOPE: frozenset(),
+        PolicyTier.SCOPE: _TTLS,
         PolicyTier.ACTOR: _RATES,
     }[tier]
     if document.vocabularies is not None and tier not in (PolicyTier.TENANT, PolicyTier.SCOPE):

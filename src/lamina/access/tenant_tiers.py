@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,8 @@ from lamina.access.documents import CompiledDocument, DefaultValue, PolicyTier
 from lamina.access.rules import RETENTION_MAX_US, RETENTION_MIN_US, AuditRules, Rate, RateRules
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.erasure_rules import FULL_REDACTION_FACTOR, ErasureRules
+from lamina.kernel.expiry import TtlRules
+from lamina.kernel.records import Layer
 
 __all__ = ["TenantTiers"]
 
@@ -77,6 +79,17 @@ class TenantTiers:
             FULL_REDACTION_FACTOR if factor is None else float(factor),
             plain.floor if floor is None else float(floor),
             "redact_events" if self.default("forget.cascade.default") == "redact_events" else plain.cascade,
+        )
+
+    def ttl_rules(self, scopes: Sequence[CompiledDocument]) -> TtlRules:
+        """How long records live by these tiers and by the documents of scopes. Whether what is over is erased is the tenant's to say."""
+        said = [self.preset, self.stored, self.document, *scopes]
+        lengths = {layer: [each.length_us(f"ttl.{layer}") for each in said] for layer in Layer}
+        stated = {layer: [each for each in found if each is not None] for layer, found in lengths.items()}
+        return TtlRules(
+            {layer: min(found) for layer, found in stated.items() if found},
+            erases=self.default("ttl.erase") is True,
+            holds=self.document.legal_holds,
         )
 
 

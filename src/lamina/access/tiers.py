@@ -28,6 +28,7 @@ from lamina.access.rules import AuditRules, RateRules
 from lamina.access.tenant_tiers import TenantTiers
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.erasure_rules import ErasureRules
+from lamina.kernel.expiry import TtlRules
 from lamina.kernel.operations import Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.erasures import ErasedPlace, Erasures
@@ -108,6 +109,10 @@ class TieredPolicy:
         """What is laid down for a tenant's erasures, now."""
         return self.current().erasure_rules(tenant_id)
 
+    def ttl_rules(self, tenant_id: str, scope: Scope) -> TtlRules:
+        """How long the records of a scope live, now."""
+        return self.current().ttl_rules(tenant_id, scope)
+
 
 class Snapshot:
     """``Decider`` under one version of documents and members. Entries are read on first need and kept."""
@@ -132,6 +137,7 @@ class Snapshot:
         self._actors: dict[tuple[str, str], CompiledDocument] = {}
         self._rates: dict[tuple[str, str], RateRules] = {}
         self._audits: dict[str, AuditRules] = {}
+        self._ttls: dict[tuple[str, Scope], TtlRules] = {}
         self._scopes: dict[tuple[str, Scope], frozenset[Capability]] = {}
         self._places: dict[tuple[str, Scope], Place] = {}
         self._allowed: dict[tuple[Principal, Grant], Decision] = {}
@@ -404,6 +410,17 @@ class Snapshot:
     def erasure_rules(self, tenant_id: str) -> ErasureRules:
         """What is laid down for a tenant's erasures."""
         return self._tenant(tenant_id).erasure_rules()
+
+    def ttl_rules(self, tenant_id: str, scope: Scope) -> TtlRules:
+        """How long the records of a scope live: the shortest that any tier says, of a scope those above it too."""
+        key = (tenant_id, scope)
+        known = self._ttls.get(key)
+        if known is None:
+            rows = self._registry.documents(tenant_id, PolicyTier.SCOPE, scope.lineage())
+            known = _kept(
+                self._ttls, key, self._tenant(tenant_id).ttl_rules([_compiled(row) for row in rows.values()])
+            )
+        return known
 
     def scope_types(self, tenant_id: str) -> frozenset[str]:
         """The scope types of the operator's and the tenant's own that may be registered."""

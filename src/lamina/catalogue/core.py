@@ -321,7 +321,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Gone",
         STATE,
         "The record was forgotten (`cascade`), or a belief fell below the floor (`audit_id`) or was merged into another (`merged_into`), or what the record "
-        "rested on was cancelled. What was forgotten is gone; anything else `as_of` reads as it was held before.",
+        "rested on was cancelled or is over. What was forgotten is gone; anything else `as_of` reads as it was held before.",
     ),
     "SCOPE_REGISTRATION_EXISTS": ErrorCode(
         "Conflict",

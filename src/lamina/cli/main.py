@@ -19,6 +19,7 @@ from lamina.cli.capsule import capsule_commands
 from lamina.cli.definitions import phrase_commands, vocabulary_commands
 from lamina.cli.entities import add_entity_commands
 from lamina.cli.erasure import erasure_commands
+from lamina.cli.expire import expire
 from lamina.cli.forget import add_erasure_commands, add_forget_command
 from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
 from lamina.cli.hook import hook
@@ -159,6 +160,7 @@ def replay(data: Data = None) -> None:
 
 
 app.command()(reread)
+app.command()(expire)
 add_backup_commands(app)
 
 

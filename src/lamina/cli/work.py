@@ -19,7 +19,14 @@ from lamina.observe.rounds import Failures
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
 from lamina.store.opening import alone, make_folder, open_store, require_store
-from lamina.worker_app import build_drain, build_eraser, build_inquirer, build_upgrader, build_worker
+from lamina.worker_app import (
+    build_drain,
+    build_eraser,
+    build_expirer,
+    build_inquirer,
+    build_upgrader,
+    build_worker,
+)
 
 __all__ = ["run_retry", "run_worker", "work_beside"]
 
@@ -58,6 +65,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         behind = [
             ("lamina-drain", build_drain(settings, store, held, failures).run),
             ("lamina-eraser", build_eraser(settings, store, failures).run),
+            ("lamina-expirer", build_expirer(settings, store, failures).run),
         ]
         if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
             behind += [

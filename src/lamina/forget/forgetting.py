@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 from lamina.forget.planning import RulesOf
 from lamina.forget.selecting import derived_alone, selected
-from lamina.forget.stepping import erased_in_steps
+from lamina.forget.stepping import erase_part
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Layer
@@ -15,7 +14,6 @@ from lamina.kernel.scopes import Scope
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.store import Store
 from lamina.store.ports.tombstones import ListedErasure, TombstoneList
-from lamina.store.ports.traces import ErasedBeside
 from lamina.types.forgetting import Cascade, Forget, Forgotten, ForgottenCounts
 
 __all__ = ["Forgetting"]
@@ -61,32 +59,16 @@ class Forgetting:
             factor=rules.factor,
             floor=rules.floor,
         )
-        if chosen.events or records:
-            self._tombstones.append(_listed(erasure, request, call))
-        beside = ErasedBeside(tenant_id=tenant_id, event_ids=chosen.events)
-        if chosen.events:
-            # Before, since a call that is made again after a crash finds no more events to select; and after, for what was under way.
-            self._store.traces.erase_beside(beside)
-        counts = self._erased(erasure)
+        counts = erase_part(self._store, self._tombstones, erasure, _listed(erasure, request, call))
         # What a worker drew of a turn meanwhile; of a turn without its words it draws nothing any more.
         while request.with_derived and (
             late := derived_alone(self._store, tenant_id, request, chosen.fitting) - records
         ):
             records |= late
             erasure = replace(erasure, redact=(), records=late)
-            self._tombstones.append(_listed(erasure, request, call))
-            counts += self._erased(erasure)
-        if chosen.events:
-            self._store.traces.erase_beside(beside)
+            counts += erase_part(self._store, self._tombstones, erasure, _listed(erasure, request, call))
         deleted = ForgottenCounts.model_validate({layer.value: counts[layer] for layer in Layer})
         return Answer(Forgotten(deleted=deleted, audit_id=call.audit_id))
-
-    def _erased(self, erasure: Erasure) -> Counter[Layer]:
-        counts = Counter[Layer]()
-        for step in erased_in_steps(self._store, erasure):
-            counts[Layer.EVENTS] += len(step.redacted)
-            counts.update({layer: len(ids) for layer, ids in step.gone.items()})
-        return counts
 
 
 def _listed(erasure: Erasure, request: Forget, call: Call) -> ListedErasure:

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from lamina import limits
+from lamina.kernel.records import Layer
 from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.store import Store
+from lamina.store.ports.tombstones import ListedErasure, TombstoneList
+from lamina.store.ports.traces import ErasedBeside
 
-__all__ = ["erased_in_steps"]
+__all__ = ["erase_part", "erased_in_steps"]
+
+
+def erase_part(
+    store: Store, tombstones: TombstoneList, erasure: Erasure, listed: ListedErasure
+) -> Counter[Layer]:
+    """Forget a part of a scope, everywhere, and say how much of which layer; ``listed`` is its line in the list of what was erased."""
+    if erasure.redact or erasure.records:
+        tombstones.append(listed)
+    beside = ErasedBeside(tenant_id=erasure.tenant_id, event_ids=frozenset(erasure.redact))
+    if erasure.redact:
+        # Before, since a call that is made again after a crash finds no more events to select; and after, for what was under way.
+        store.traces.erase_beside(beside)
+    counts = Counter[Layer]()
+    for step in erased_in_steps(store, erasure):
+        counts[Layer.EVENTS] += len(step.redacted)
+        counts.update({layer: len(ids) for layer, ids in step.gone.items()})
+    if erasure.redact:
+        store.traces.erase_beside(beside)
+    return counts
 
 
 def erased_in_steps(store: Store, erasure: Erasure) -> Iterator[Erased]:

@@ -22,6 +22,7 @@ __all__ = [
     "DEPRECATION",
     "ENTRIES",
     "ERASURE",
+    "EXPIRY",
     "IDENTITY",
     "READING",
     "REDACTED",
@@ -117,9 +118,11 @@ WORDING: Final = "wording"
 """The channel and the modality of the entry at which what a language model made of the facts of concepts takes the place of rules' words."""
 ERASURE: Final = "erasure"
 """The channel and the modality of the entry by which a scope keeps what it holds of events that are erased (decision 0043)."""
+EXPIRY: Final = "expiry"
+"""The channel and the modality of the entry that says that events or records of a scope are over by their time to live."""
 REDACTED: Final = "redacted"
 """The kind of content that stands in the place of what was erased, and the beginning of the name in the place of an actor's."""
-ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING, WORDING, ERASURE})
+ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING, WORDING, ERASURE, EXPIRY})
 """The channels of entries that nobody told."""
 
 
@@ -185,13 +188,15 @@ class Context:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directives:
     """What the caller wants done with the event. None means the default of the deployment. ``consolidate_only`` are names and
-    predicates: of its claims only those go into ``consolidate_into`` that have one of them; all without."""
+    predicates: of its claims only those go into ``consolidate_into`` that have one of them; all without. ``event_ttl_us`` is how long the
+    event lives from ``observed_at`` on, ``belief_ttl_us`` how long beliefs may rest on it, in microseconds."""
 
     extract: tuple[str, ...] | None = None
     consolidate_into: Scope | None = None
     consolidate_only: tuple[str, ...] | None = None
     confidence_floor: float = 0.0
     belief_ttl_us: int | None = None
+    event_ttl_us: int | None = None
     embed: Literal["eager", "lazy", "none"] = "eager"
 
     def wants(self, layer: str) -> bool:
@@ -223,9 +228,9 @@ class Event(EventDraft):
 
     ``position`` counts per tenant from 1, in the order of appending; ``recorded_at`` rises strictly with it.
     ``cancelled_after`` is the last stage that had been done when derivation was cancelled; such an event is
-    out of recall and lists. ``zone_offset`` is what derivation found of the speaker's clock, where the time was sent without an
+    out of recall and lists, and so is one that has expired. ``zone_offset`` is what derivation found of the speaker's clock, where the time was sent without an
     offset and their zone was known. ``redacted_by`` is the erasure or the call that took the words of an event whose place stays;
-    with ``bears_out`` it had not been cancelled before, and what was derived from it counts on.
+    with ``bears_out`` it had not been cancelled before, and what was derived from it counts on: so it is with one that expired, too.
     """
 
     id: str
@@ -285,6 +290,11 @@ class Event(EventDraft):
     def is_entry(self) -> bool:
         """Whether this is an entry that nobody told: a decision about what was told, with a place among it. It is excluded, always."""
         return self.origin.channel in ENTRIES
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the event is over by its time to live, and has its words still."""
+        return self.excluded and self.bears_out and self.redacted_by is None
 
     @property
     def excluded(self) -> bool:

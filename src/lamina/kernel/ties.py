@@ -50,6 +50,8 @@ class Tie(StrEnum):
 
     CANCELLED_BY = "cancelled_by"
     """From a cancelled event to the entry of the log that cancelled it."""
+    EXPIRED_BY = "expired_by"
+    """From an event that is over by its time to live, or a record that ended with it, to the entry of the log that says so."""
     DEPRECATED_BY = "deprecated_by"
     """From a fact or a belief to the entry of the log at which a vocabulary had its term no more."""
     DECIDES = "decides"

@@ -72,6 +72,13 @@ class ForgottenPayload(Result):
     cascade: str
 
 
+class ExpiredPayload(Result):
+    """Records of a layer that are over by their time to live; what goes with them is not counted."""
+
+    layer: str
+    count: Count
+
+
 class CapabilityDiff(Result):
     """Capabilities that the subscriber holds now and did not before, and the other way round."""
 
@@ -163,6 +170,7 @@ PAYLOADS: Final[Mapping[str, type[BaseModel]]] = {
     "consolidated": ConsolidatedPayload,
     "compressed": CompressedPayload,
     "forgotten": ForgottenPayload,
+    "expired": ExpiredPayload,
     "policy_changed": PolicyChangedPayload,
     "import_progress": ImportProgressPayload,
     "import_complete": ImportCompletePayload,

@@ -13,6 +13,7 @@ from typing import Final
 from lamina import limits
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
+from lamina.kernel.expiry import expiry_of
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, layer_of
 from lamina.kernel.ties import Tie
 from lamina.language.quarantine import gives_orders, quarantine_of
@@ -26,6 +27,7 @@ from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.decided import Decided, stage_row
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
+from lamina.pipeline.expiring import expire_beliefs, expire_facts, expire_the_rest
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.facts import FactResolver
@@ -138,6 +140,8 @@ class Deriver:
                 return deprecate_facts(view)
             if view.event.reads is not None:
                 return self._rereading.facts(view)
+            if (over := expiry_of(view.event)) is not None:
+                return expire_facts(view, over)
             if view.event.is_entry:
                 return self._decided.facts(view)
             reasons = quarantine_of(view.event)
@@ -243,6 +247,10 @@ class Deriver:
                 return deprecate_beliefs(view, deprecated_facts(view))
             if view.event.reads is not None:
                 return self._rereading.beliefs(view)
+            if (over := expiry_of(view.event)) is not None:
+                writes = expire_beliefs(view, over)
+                writes.texts += [record_row(record) for record in writes.records if record.version == 1]
+                return writes
             if view.event.is_entry:
                 return self._decided.beliefs(view)
             facts = read.of(view.event)
@@ -275,6 +283,10 @@ class Deriver:
                 return self._rereading.concepts(view)
             if view.event.rewords is not None:
                 return self._concept_words.concepts(view, view.event.rewords)
+            if (over := expiry_of(view.event)) is not None:
+                writes = expire_the_rest(view, over)
+                writes.texts += [record_row(record) for record in writes.records if newly_worded(record)]
+                return writes
             if view.event.is_entry:
                 return self._decided.concepts(view)
             facts = read.of(view.event)

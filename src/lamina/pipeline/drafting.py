@@ -59,13 +59,14 @@ _EXTERNAL = frozenset({Modality.TOOL_RESULT.value, Modality.DOCUMENT.value})
 def _directives(given: EnvelopeDirectives | None) -> Directives:
     if given is None:
         return _DEFAULT_DIRECTIVES
-    ttl = given.ttl_for_belief_layer
+    belief_ttl, event_ttl = given.ttl_for_belief_layer, given.ttl_for_event_layer
     return Directives(
         extract=None if given.extract is None else tuple(given.extract),
         consolidate_into=Scope(given.consolidate_into) if given.consolidate_into else None,
         consolidate_only=None if given.consolidate_only is None else tuple(given.consolidate_only),
         confidence_floor=given.confidence_floor,
-        belief_ttl_us=duration_us(ttl) if ttl else None,
+        belief_ttl_us=duration_us(belief_ttl) if belief_ttl else None,
+        event_ttl_us=duration_us(event_ttl) if event_ttl else None,
         embed=given.embed or "eager",
     )
 

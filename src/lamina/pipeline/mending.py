@@ -8,7 +8,7 @@ what differs becomes a new version.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -21,6 +21,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.beliefs import BeliefReviser
+from lamina.pipeline.expiring import unsupported
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import kept_of
 from lamina.pipeline.loops.doing import end_fact, move_fact
@@ -189,7 +190,7 @@ class Mender:
         self,
         view: View,
         matter: _Matter,
-        scopes: Iterable[Scope],
+        scopes: Collection[Scope],
         *,
         gone: str | None = None,
         told_too: str | None = None,
@@ -235,7 +236,20 @@ class Mender:
                 *_tied(apart, ended, Tie.DONE_BY, Tie.MOVED_BY),
             ]
             pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, Tie.EXTRACTED_FROM), *over]))
+        self._end_expired(view, matter, scopes, pending)
         return Apart(self._store, view.event, pending, view)
+
+    def _end_expired(self, view: View, matter: _Matter, scopes: Collection[Scope], pending: Pending) -> None:
+        """Take out of what was derived apart what is over by its time: the words are there, and say it no more."""
+        apart = Apart(self._store, view.event, pending, view)
+        facts = [fact for scope in scopes for fact in _facts(apart, matter, scope)]
+        ended = [each for each in unsupported(apart, facts, view) if isinstance(each, Fact)]
+        if ended:
+            at = view.event.recorded_at
+            pending.add(
+                Writes(closings=[Closing(each.tenant_id, each.id, each.version, at) for each in ended])
+            )
+            pending.add(BeliefReviser(Apart(self._store, view.event, pending, view)).revise(ended))
 
 
 def _adds(event: Event, since: Mapping[Scope, Instant]) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
 from lamina.kernel.events import Event, Party
+from lamina.kernel.expiry import expiry_of
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, Record, Support, order_of
 from lamina.kernel.sameness import Sameness, sameness_of, standing_for
@@ -331,6 +332,19 @@ class View:
         """Which of some events had been cancelled."""
         supports = self.supports_of(event_ids)
         return {key for key, found in supports.items() if any(s.relation == Tie.CANCELLED_BY for s in found)}
+
+    def expired(self, ids: Collection[str], layer: Layer | None = None) -> set[str]:
+        """Which of some events or records were over; with ``layer`` which events were over for the records of that, too."""
+        supports = self.supports_of(ids)
+        said = {
+            key: {s.source_id for s in found if s.relation == Tie.EXPIRED_BY}
+            for key, found in supports.items()
+        }
+        if layer is not None:
+            entries = self._store.log.get(self.event.tenant_id, set().union(*said.values()))
+            over = {key for key, entry in entries.items() if (e := expiry_of(entry)) and layer in e.follows}
+            said = {key: found & over for key, found in said.items()}
+        return {key for key, found in said.items() if found}
 
     def _held(self, record_ids: Collection[str]) -> set[str]:
         """Those records whose last version then had not ended. Facts are ended by cancellations alone."""

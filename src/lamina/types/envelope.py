@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
@@ -165,6 +165,7 @@ class EnvelopeDirectives(Request):
     ) = None
     confidence_floor: Annotated[float, Field(ge=0, le=1)] = 0.0
     ttl_for_belief_layer: DurationText | None = None
+    ttl_for_event_layer: DurationText | None = None
     embed: Literal["eager", "lazy", "none"] | None = None
 
     @model_validator(mode="after")
@@ -173,11 +174,18 @@ class EnvelopeDirectives(Request):
             raise ValueError("consolidate_only says what goes into consolidate_into, which is missing")
         return self
 
-    @field_validator("ttl_for_belief_layer")
+    @field_validator("ttl_for_belief_layer", "ttl_for_event_layer")
     @classmethod
-    def _duration(cls, value: str | None) -> str | None:
-        if value is not None and duration_us(value, field="ttl_for_belief_layer") <= 0:
+    def _duration(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None and duration_us(value, field=info.field_name or "") <= 0:
             raise ValueError("must be longer than nothing")
+        return value
+
+    @field_validator("ttl_for_event_layer")
+    @classmethod
+    def _bounded(cls, value: str | None) -> str | None:
+        if value is not None and duration_us(value) > limits.TTL_US_MAX:
+            raise ValueError("must be at most P100Y; without it the event lives for as long as policy says")
         return value
 
 

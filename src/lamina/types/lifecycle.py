@@ -44,6 +44,7 @@ class LifecycleName(StrEnum):
     CONSOLIDATED = "consolidated"
     COMPRESSED = "compressed"
     FORGOTTEN = "forgotten"
+    EXPIRED = "expired"
     POLICY_CHANGED = "policy_changed"
     IMPORT_PROGRESS = "import_progress"
     IMPORT_COMPLETE = "import_complete"

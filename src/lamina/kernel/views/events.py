@@ -68,6 +68,8 @@ class EventView(Result):
     origin: OriginView
     batch_id: str | None = None
     excluded_from_recall: bool = False
+    expired: bool = False
+    """Whether it is over by its time to live: out of recall and lists, and not erased."""
     quarantined: list[str] = Field(default_factory=list)
     """Why recall keeps it out unless it is asked for what is quarantined: ``secret:<kind>`` and ``instructions:<sign>``."""
     partial: bool = Field(default=False, validation_alias="_partial", serialization_alias="_partial")
@@ -108,6 +110,7 @@ def event_fields(
         "origin": {"channel": event.origin.channel, "trust": event.origin.trust.value},
         "batch_id": event.batch_id,
         "excluded_from_recall": event.excluded,
+        "expired": event.is_expired,
         "quarantined": list(quarantined),
     }
 

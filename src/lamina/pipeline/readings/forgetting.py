@@ -8,7 +8,7 @@ from typing import Any
 from lamina.errors import NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
-from lamina.pipeline.readings.standing import READ_BY
+from lamina.kernel.ties import Tie
 from lamina.store.ports.store import Store
 from lamina.types.lifecycle import AnswerForgotten, ForgetAnswer
 
@@ -29,7 +29,7 @@ def forget_reading(store: Store, tenant_id: str, event_id: str) -> int:
     """Delete the answers by which a turn was read, and nothing that was answered about others beside it; how many there were. Its scope is
     derived anew behind the calls."""
     ties = store.records.supports_of(tenant_id, [event_id]).get(event_id, [])
-    entries = store.log.get(tenant_id, {each.source_id for each in ties if each.relation == READ_BY})
+    entries = store.log.get(tenant_id, {each.source_id for each in ties if each.relation == Tie.READ_BY})
     hashes = {each.reads.input_hash for each in entries.values() if each.reads is not None}
     gone = store.model_outputs.drop(tenant_id, sorted(hashes)) if hashes else 0
     if gone:

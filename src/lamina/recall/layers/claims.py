@@ -12,6 +12,7 @@ from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.views import BeliefView, belief_view, fact_view
 from lamina.recall.changed import changes_of
@@ -114,7 +115,7 @@ class ClaimReads:
             )
             place = Place(axes.seen_at, "", call.now)
             facts = records_page(records, Fact, query, place, limit=limits.LIST_SCAN_MAX).rows
-        chain = _chain(facts, axes)
+        chain = _without_expired(records, tenant_id, _chain(facts, axes), axes)
         entries = [
             entry for fact, entry in zip(chain, _entries(chain), strict=True) if _is_asked(fact, entry, axes)
         ]
@@ -245,6 +246,21 @@ def _chain(facts: Sequence[Fact], axes: Axes) -> list[Fact]:
             newest[fact.id] = fact
     chosen = facts if axes.superseded else [f for f in newest.values() if not _taken_back(f, axes.seen_at)]
     return sorted(chosen, key=lambda fact: (fact.valid_from, fact.position, fact.id, fact.version))
+
+
+def _without_expired(records: Records, tenant_id: str, chain: Sequence[Fact], axes: Axes) -> list[Fact]:
+    """Those of a chain that are not over by their time to live, whatever had taken their place before; every one where those that were
+    superseded are asked for."""
+    ended = [each.id for each in chain if each.recorded_to is not None and each.recorded_to <= axes.seen_at]
+    if axes.superseded or not ended:
+        return list(chain)
+    supports = records.supports_of(tenant_id, ended)
+    over = {
+        key
+        for key, found in supports.items()
+        if any(each.relation == Tie.EXPIRED_BY and each.recorded_at <= axes.seen_at for each in found)
+    }
+    return [each for each in chain if each.id not in over]
 
 
 def _is_asked(fact: Fact, entry: TimelineEntry, axes: Axes) -> bool:

@@ -14,6 +14,7 @@ from lamina.store.memory.definitions import MemoryDefinitions
 from lamina.store.memory.documents import MemoryDocuments
 from lamina.store.memory.erasing import MemoryErasing
 from lamina.store.memory.erasures import MemoryErasures
+from lamina.store.memory.expiries import MemoryExpiries
 from lamina.store.memory.index import MemoryIndexRows
 from lamina.store.memory.inquiries import MemoryInquiries
 from lamina.store.memory.job_runs import MemoryJobRuns
@@ -49,6 +50,7 @@ class MemoryStore:
         self._memory = memory or Memory()
         self.changes = MemoryChanges(self._memory)
         self.log = MemoryLog(self._memory, clock, ids)
+        self.expiries = MemoryExpiries(self._memory, clock, ids, self.log)
         self.idempotency = MemoryIdempotency(self._memory)
         self.jobs = MemoryJobs(self._memory, clock, ids)
         self.records = MemoryRecords(self._memory)

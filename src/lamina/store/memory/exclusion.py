@@ -12,7 +12,13 @@ from lamina.kernel.ties import Tie
 from lamina.store.memory.tables import Tables
 from lamina.store.rules.records import has_words_of
 
-__all__ = ["exclude_dependants", "exclude_unsupported", "readmit"]
+__all__ = ["exclude_dependants", "exclude_unsupported", "hide_event", "readmit"]
+
+
+def hide_event(tables: Tables, event: Event) -> None:
+    """Keep an event out of recall, on which what was derived from it goes on to rest."""
+    _hide_text(tables, event.tenant_id, event.id)
+    tables.note_index_change(event.tenant_id, event.scope)
 
 
 def exclude_dependants(tables: Tables, event: Event) -> None:

@@ -10,11 +10,12 @@ from itertools import takewhile
 from lamina import limits
 from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import Event, Stage
+from lamina.kernel.expiry import expiry_of
 from lamina.kernel.ids import IdSource
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.audit import put_audits
 from lamina.store.memory.erasing import lay_frozen
-from lamina.store.memory.exclusion import exclude_dependants
+from lamina.store.memory.exclusion import exclude_dependants, hide_event
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import JobRow, Memory, Tables
@@ -95,7 +96,10 @@ class MemoryJobs:
                 if event.excluded:
                     put_writes(tables, together)
                     together = Writes()
-                    exclude_dependants(tables, event)
+                    if event.counts or expiry_of(event) is not None:
+                        hide_event(tables, event)
+                    else:
+                        exclude_dependants(tables, event)
             put_writes(tables, together)
             put_lifecycle(tables, lifecycle, self._clock, self._ids)
             put_audits(tables, audits)

@@ -12,6 +12,7 @@ from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.erasing import Erasing
 from lamina.store.ports.erasures import Erasures
+from lamina.store.ports.expiries import Expiries
 from lamina.store.ports.idempotency import Idempotency
 from lamina.store.ports.index import IndexRows
 from lamina.store.ports.inquiries import Inquiries
@@ -43,6 +44,11 @@ class Store(Protocol):
     @property
     def log(self) -> EventLog:
         """The append-only truth."""
+        ...
+
+    @property
+    def expiries(self) -> Expiries:
+        """What is past its time to live."""
         ...
 
     @property

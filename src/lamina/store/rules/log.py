@@ -10,6 +10,7 @@ from lamina.kernel.events import (
     CANCELLATION,
     DEPRECATION,
     ERASURE,
+    EXPIRY,
     READING,
     WORDING,
     Context,
@@ -20,13 +21,24 @@ from lamina.kernel.events import (
     Party,
     Trust,
 )
+from lamina.kernel.expiry import Expiry
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["cancellation_of", "captured_row", "deprecation_of", "erasure_of", "reading_of", "wording_of"]
+__all__ = [
+    "cancellation_of",
+    "captured_row",
+    "deprecation_of",
+    "erasure_of",
+    "expired_row",
+    "expiry_entry",
+    "reading_of",
+    "wording_of",
+]
 
 _ERASER: Final = "system:erasure"
+_EXPIRER: Final = "system:expiry"
 
 
 def captured_row(event: Event) -> LifecycleDraft:
@@ -110,4 +122,35 @@ def erasure_of(tenant_id: str, erasure_id: str, scope: Scope, kept: int, at: Ins
         context=Context(observed_at=at),
         directives=Directives(embed="none"),
         origin=Origin(_ERASER, ERASURE, Trust.PRINCIPAL),
+    )
+
+
+def expiry_entry(
+    tenant_id: str, scope: Scope, into: Scope | None, expiry: Expiry, now: Instant
+) -> EventDraft:
+    """The entry of the log that says in a scope that something is over: ids alone. ``into`` is where the claims of these are consolidated."""
+    expirer = Party.of(_EXPIRER)
+    return EventDraft(
+        tenant_id=tenant_id,
+        scope=scope,
+        caller=_EXPIRER,
+        observed_actor=expirer,
+        subject=expirer,
+        session=EXPIRY,
+        modality=EXPIRY,
+        content=expiry.content(),
+        context=Context(observed_at=now),
+        directives=Directives(consolidate_into=into, embed="none"),
+        origin=Origin(_EXPIRER, EXPIRY, Trust.PRINCIPAL),
+    )
+
+
+def expired_row(entry: Event, expiry: Expiry) -> LifecycleDraft:
+    """The lifecycle row that lands with such an entry."""
+    return LifecycleDraft(
+        tenant_id=entry.tenant_id,
+        name="expired",
+        scope=entry.scope,
+        event_id=entry.id,
+        payload={"layer": expiry.layer.value, "count": len(expiry.ids)},
     )

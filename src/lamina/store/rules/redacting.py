@@ -52,7 +52,8 @@ def redacted_event(event: Event, erasure_id: str, actor: str | None, told: Itera
         ),
         origin=Origin(caller, event.origin.channel, event.origin.trust),
         batch_id=None,
-        cancelled_after=event.cancelled_after or Stage.CAPTURED,
+        # What expired was derived to its end; without its words it is not derived any more.
+        cancelled_after=Stage.CAPTURED if event.is_expired else event.cancelled_after or Stage.CAPTURED,
         redacted_by=erasure_id,
         bears_out=event.counts,
     )

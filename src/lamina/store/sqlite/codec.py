@@ -113,6 +113,7 @@ def _directives(directives: Directives) -> str | None:
             "embed": directives.embed,
         }
         | ({} if directives.consolidate_only is None else {"consolidate_only": directives.consolidate_only})
+        | ({} if directives.event_ttl_us is None else {"event_ttl_us": directives.event_ttl_us})
     )
 
 
@@ -164,6 +165,7 @@ def _read_directives(text: str | None) -> Directives:
         consolidate_into=Scope(into) if into else None,
         confidence_floor=said["confidence_floor"],
         belief_ttl_us=said["belief_ttl_us"],
+        event_ttl_us=said.get("event_ttl_us"),
         embed=said["embed"],
         consolidate_only=tuple(said["consolidate_only"]) if "consolidate_only" in said else None,
     )

@@ -25,6 +25,7 @@ from lamina.store.sqlite.definitions import SqliteDefinitions
 from lamina.store.sqlite.documents import DocumentRows, SqliteDocuments
 from lamina.store.sqlite.erasing import SqliteErasing
 from lamina.store.sqlite.erasures import SqliteErasures
+from lamina.store.sqlite.expiries import SqliteExpiries
 from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.inquiries import SqliteInquiries
 from lamina.store.sqlite.job_runs import SqliteJobRuns
@@ -151,6 +152,7 @@ class SqliteStore:
         self.changes = SqliteChanges(self._bells, self._readers)
         lifecycle = LifecycleWriter(clock, ids)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
+        self.expiries = SqliteExpiries(self._writer, self._readers, clock, self.log, lifecycle)
         self.idempotency = SqliteIdempotency(self._writer, self._readers, SharedLocks(folder / LOCKS))
         self.jobs = SqliteJobs(self._writer, self._readers, lifecycle, riders)
         self.records = SqliteRecords(self._readers)

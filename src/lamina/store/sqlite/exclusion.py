@@ -13,9 +13,15 @@ from lamina.store.blocks import load_blocks
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.index import hide_text, show_text
 
-__all__ = ["exclude_dependants", "exclude_unsupported", "readmit"]
+__all__ = ["exclude_dependants", "exclude_unsupported", "hide_event", "readmit"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+
+
+def hide_event(connection: apsw.Connection, tenant_id: str, event_id: str, scope: Scope) -> None:
+    """Keep an event out of recall, on which what was derived from it goes on to rest."""
+    hide_text(connection, tenant_id, event_id)
+    _note(connection, tenant_id, {scope})
 
 
 def exclude_dependants(connection: apsw.Connection, tenant_id: str, event_id: str, scope: Scope) -> None:

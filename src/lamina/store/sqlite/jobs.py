@@ -10,6 +10,7 @@ import apsw
 from lamina import limits
 from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import Stage
+from lamina.kernel.expiry import expiry_of
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
@@ -22,7 +23,7 @@ from lamina.store.sqlite.claims import due_in_turn, due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES, STAGE_NUMBERS, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.erasing import lay_frozen
-from lamina.store.sqlite.exclusion import exclude_dependants
+from lamina.store.sqlite.exclusion import exclude_dependants, hide_event
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import find_event
 from lamina.store.sqlite.records import put_writes
@@ -95,7 +96,10 @@ class SqliteJobs:
                     # In a replay. At its end would be too late: it may be interrupted, or a stage tried again later.
                     put_writes(connection, together)
                     together = Writes()
-                    exclude_dependants(connection, *place, job.event.scope)
+                    if job.event.counts or expiry_of(job.event) is not None:
+                        hide_event(connection, *place, job.event.scope)  # it takes nothing out with it
+                    else:
+                        exclude_dependants(connection, *place, job.event.scope)
             put_writes(connection, together)
             self._lifecycle.put(connection, lifecycle)
             for draft in audits:

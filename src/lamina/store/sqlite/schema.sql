@@ -33,6 +33,9 @@ CREATE INDEX event_feedback ON event (tenant_id, position) WHERE modality = 'fee
 CREATE INDEX event_redacted ON event (tenant_id, position) WHERE redacted_by IS NOT NULL;
 CREATE INDEX event_sent ON event (tenant_id, json_extract(directives, '$.consolidate_into'), scope, position)
   WHERE json_extract(directives, '$.consolidate_into') IS NOT NULL;
+CREATE INDEX event_expiring ON event (tenant_id, observed_at + json_extract(directives, '$.event_ttl_us'), id)
+  WHERE json_extract(directives, '$.event_ttl_us') IS NOT NULL AND cancelled_after IS NULL;
+CREATE INDEX event_expiry ON event (tenant_id, scope, position) WHERE origin_channel = 'expiry';
 
 -- One row per event: the next stage to do. A finished stage is a lifecycle row, not a job.
 CREATE TABLE job (
