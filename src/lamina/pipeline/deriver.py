@@ -49,7 +49,7 @@ from lamina.pipeline.zones import speakers_offset
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import Job
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Writes, inquiry_of
+from lamina.store.ports.writes import Writes, behind_all, inquiry_of
 
 __all__ = ["Deriver", "Landing"]
 
@@ -307,7 +307,7 @@ class Deriver:
             writes, event = derive(view), view.event
             own = (each for each in writes.records if each.recorded_from == event.recorded_at)
             if any(each.scope == event.scope and _is_worth_wording(each) for each in own):
-                writes.inquiries.append(inquiry_of(event, task, event.recorded_at))
+                writes.inquiries.append(behind_all(inquiry_of(event, task, event.recorded_at)))
             return writes
 
         return asking if self._words else derive
