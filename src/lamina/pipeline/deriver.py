@@ -15,7 +15,7 @@ from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, layer_of
 from lamina.language.quarantine import gives_orders, quarantine_of
-from lamina.models.believed import TASK as BELIEFS
+from lamina.models.belief_words import TASK as BELIEFS
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.changes import mark_changes
