@@ -32,6 +32,8 @@ class ModelServer(ThreadingHTTPServer):
         self.wait_s = 0.0
         self.shares = True
         """Whether it answers questions about several turns as such."""
+        self.words = False
+        """Whether ``answers`` is asked about numbered lines, too; otherwise it has nothing to tell of them."""
         self.instead: Callable[[Any], None] | None = None
         """What is done to a request in place of an answer."""
         self.asked: list[Told] = []
@@ -71,7 +73,7 @@ class _Asked(BaseHTTPRequestHandler):
             self._send(self.server.status, {})
             return
         told = json.loads(asked["messages"][-1]["content"])
-        text = self._said(told)
+        text = self._said(told) if self.server.words or "lines" not in told else '{"sentences": []}'
         usage = {"prompt_tokens": 7, "completion_tokens": 5}
         self._send(200, {"choices": [{"message": {"content": text}}], "usage": usage})
 

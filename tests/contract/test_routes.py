@@ -44,7 +44,7 @@ ADDED = {
     "POST /v1/facts/{}/retract",
     "GET /v1/why/{}",
     "GET /v1/erasures",
-    "POST /v1/admin/forget-answer",
+    "POST /v1/events/{}/forget-answer",
 }  # later calls of the session contract, and our own beside the contracts
 
 PROTOCOLS = set(MCP_LINES)  # served, and no operations: what is called there is a row of its own

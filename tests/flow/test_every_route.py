@@ -100,6 +100,16 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         NOT,
         200,
     ),
+    "POST /v1/events/{event_id}/forget-answer": (
+        {
+            "in_path": "evt_01a203e2-9e9c-717f-8c44-1396e280b5d0",
+            "body": {},
+            "admin": True,
+            "served": "NOT_FOUND",
+        },
+        DENIED,
+        DENIED,
+    ),
     "GET /v1/facts/{fact_id}": ({"in_path": "fact"}, "NOT_FOUND", 200),
     "POST /v1/facts/{fact_id}/correct": ({"in_path": "fact", "body": {"object": 7}}, "NOT_FOUND", 202),
     "POST /v1/facts/{fact_id}/retract": ({"in_path": "fact", "body": {}}, "NOT_FOUND", 202),
@@ -159,11 +169,6 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /v1/admin/health": ({}, 200, 200),
     "GET /v1/admin/metrics": ({}, 200, 200),
     "POST /v1/admin/flush-views": ({"body": {"timeout_s": 0}, "admin": True, "served": 202}, DENIED, DENIED),
-    "POST /v1/admin/forget-answer": (
-        {"body": {"event_id": "evt_nobody"}, "admin": True, "served": "NOT_FOUND"},
-        DENIED,
-        DENIED,
-    ),
     "POST /v1/admin/compact": ({"body": {}, "admin": True}, DENIED, DENIED),
     "POST /v1/auth/revoke": (
         {"body": {"jti": "t-1"}, "gate": "own", "admin": True, "served": 204},

@@ -124,6 +124,7 @@ class Talk:
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
     model = ModelServer(worded)
+    model.words = True
     yield model
     model.stop()
 

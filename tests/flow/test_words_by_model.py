@@ -19,6 +19,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.kernel.understanding import WHOLE
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.readings.forgetting import forget_answers
+from lamina.pipeline.readings.question import TASK
 from lamina.pipeline.upgrading import Upgrader
 from lamina.recall.layers.why import BeliefReasons
 from lamina.session.identity import EVERYTHING
@@ -26,7 +27,7 @@ from lamina.store.ports.records import RecordQuery
 from lamina.types.layer_requests import WhyRequest
 from lamina.types.layers import Why
 from modelled import ModelServer, Told
-from readers import ReadChat
+from readers import ReadChat, reading
 
 DAY_US = 24 * 3600 * SECOND_US
 SAID = ("I live in Porto.", "I work at Hafenlink.", "I like green tea.")
@@ -69,9 +70,21 @@ def telling(told: Told) -> str:
     return json.dumps({"sentences": [*sentences, *made_up]})
 
 
+def as_rules_read(told: Told) -> str:
+    """What the three turns say."""
+    said = {
+        "Porto": ("lives_in", "Porto"),
+        "Hafenlink": ("works_at", "Hafenlink"),
+        "tea": ("likes", "green tea"),
+    }
+    word = next(each for each in said if each in told["turn"])
+    return reading({"predicate": said[word][0], "object": said[word][1], "quote": told["turn"]})
+
+
 @pytest.fixture(scope="module")
 def model() -> Iterator[ModelServer]:
     server = ModelServer(telling)
+    server.words = True
     yield server
     server.stop()
 
@@ -168,6 +181,20 @@ def test_words_come_through_a_derivation_aside(chat: ReadChat) -> None:
     upgrader.drain()
     assert concept(chat).synthesizer == "small"
     assert list(chat.store.snapshot()) == before
+
+
+def test_a_backlog_is_read_first_and_understood_once(chat: ReadChat, model: ModelServer) -> None:
+    chat.worker = chat.working(asks=TASK, words=True)
+    model.answers = lambda told: telling(told) if "lines" in told else as_rules_read(told)
+    for text in SAID:
+        chat.say(text)
+    chat.inquirer.step()
+    assert [told["turn"] for told in model.asked] == list(SAID), "by one question"
+    chat.worker.drain()
+    chat.ask()
+    assert [told["about"] for told in model.asked[3:]].count("Alice") == 1
+    assert concept(chat).synthesizer == "small"
+    assert list(chat.store.snapshot()) == chat.replayed()
 
 
 def test_an_answer_that_tells_of_little_leaves_the_rules_words(chat: ReadChat, model: ModelServer) -> None:

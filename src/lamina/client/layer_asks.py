@@ -81,7 +81,8 @@ def event(event_id: str) -> Ask[EventView]:
 
 def forget_answer(event_id: str) -> Ask[AnswerForgotten]:
     """Forget what a model read in a turn."""
-    return ask("POST", "/v1/admin/forget-answer", AnswerForgotten, body={"event_id": event_id})
+    path, names = "/v1/events/{event_id}/forget-answer", {"event_id": event_id}
+    return ask("POST", path, AnswerForgotten, names=names, body={"idempotency_key": new_key()})
 
 
 def episodes(identity: Identity, filters: EpisodeFilters) -> Ask[EpisodePage]:

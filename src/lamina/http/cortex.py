@@ -55,6 +55,7 @@ def _layer_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
     return [
         Route("GET", "/v1/events", by_name["events"], lists=frozenset({"labels"})),
         Route("GET", "/v1/events/{event_id}", by_name["event"]),
+        Route("POST", "/v1/events/{event_id}/forget-answer", by_name["answer_forget"]),
         Route("GET", "/v1/episodes", by_name["episodes"]),
         Route("GET", "/v1/episodes/{episode_id}", by_name["episode"]),
         Route("GET", "/v1/facts", by_name["facts"]),
@@ -143,7 +144,6 @@ def _admin_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
         Route("GET", "/v1/admin/metrics", by_name["metrics"], page=METRICS_TYPE),
         Route("POST", "/v1/admin/flush-views", by_name["flush_views"]),
         Route("POST", "/v1/admin/compact", by_name["compact"]),
-        Route("POST", "/v1/admin/forget-answer", by_name["answer_forget"]),
     ]
 
 

@@ -19,12 +19,12 @@ from lamina.kernel.records import Concept, Fact, Layer, Record, Stance, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.language.quarantine import quarantine_of_words
 from lamina.models import wording_bounds
-from lamina.models.cited import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
+from lamina.models.cited_text import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
 from lamina.pipeline.view import View
 from lamina.store.ports.model_outputs import ModelOutputs
 from lamina.store.ports.writes import Closing, Writes
 
-__all__ = ["TASK", "ConceptWords", "answered", "input_hash_of", "lines_of", "question_about_concept"]
+__all__ = ["TASK", "ConceptWords", "answers_text", "input_hash_of", "question_about_concept", "question_of"]
 
 TASK: Final = "concept/1"
 
@@ -38,7 +38,7 @@ _WANTED: Final = (
 )
 
 
-def lines_of(facts: Sequence[Fact]) -> tuple[NumberedLine, ...]:
+def _lines_of(facts: Sequence[Fact]) -> tuple[NumberedLine, ...]:
     """What a model is shown of the facts of a concept, in their order."""
     told = [NumberedLine(fact.id, fact.text) for fact in facts if not quarantine_of_words(fact.text)]
     return showable(told, most=wording_bounds.CITED_LINES_MAX)
@@ -61,7 +61,7 @@ def question_about_concept(concept: Concept, records: Mapping[str, Record]) -> C
 def question_of(scope: Scope, concept_id: str, name: str, facts: Sequence[Fact]) -> CitedQuestion:
     """The question about a concept of a name, made from facts."""
     return CitedQuestion(
-        task=TASK, scope=scope, wanted=_WANTED, about=name, lines=lines_of(facts), key=concept_id
+        task=TASK, scope=scope, wanted=_WANTED, about=name, lines=_lines_of(facts), key=concept_id
     )
 
 
@@ -71,7 +71,7 @@ def input_hash_of(scope: Scope, questions: Mapping[str, CitedQuestion]) -> str:
     return digest({"task": TASK, "scope": scope, "asked": asked})
 
 
-def answered(questions: Mapping[str, CitedQuestion], answers: Mapping[str, str]) -> str:
+def answers_text(questions: Mapping[str, CitedQuestion], answers: Mapping[str, str]) -> str:
     """What is recorded of the answers about several concepts, each by its id."""
     told = {key: {"input": questions[key].input_hash, "text": text} for key, text in sorted(answers.items())}
     return json.dumps(told, ensure_ascii=False)

@@ -17,7 +17,7 @@ from lamina.kernel.expiry import expiry_of
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, layer_of
 from lamina.kernel.ties import Tie
 from lamina.language.quarantine import gives_orders, quarantine_of
-from lamina.models.believed import TASK as BELIEFS
+from lamina.models.belief_words import TASK as BELIEFS
 from lamina.models.ports import Embedder
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.changes import mark_changes
@@ -52,7 +52,7 @@ from lamina.pipeline.zones import speakers_offset
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.jobs import Job
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Writes, inquiry_of
+from lamina.store.ports.writes import Writes, behind_all, inquiry_of
 
 __all__ = ["Deriver", "Landing"]
 
@@ -314,7 +314,7 @@ class Deriver:
             writes, event = derive(view), view.event
             own = (each for each in writes.records if each.recorded_from == event.recorded_at)
             if any(each.scope == event.scope and _is_worth_wording(each) for each in own):
-                writes.inquiries.append(inquiry_of(event, task, event.recorded_at))
+                writes.inquiries.append(behind_all(inquiry_of(event, task, event.recorded_at)))
             return writes
 
         return asking if self._words else derive

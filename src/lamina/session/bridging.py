@@ -12,7 +12,7 @@ from typing import Final
 
 from lamina.kernel.events import Event
 from lamina.models import wording_bounds
-from lamina.models.cited import CitedQuestion, NumberedLine, cited_sentences, showable
+from lamina.models.cited_text import CitedQuestion, NumberedLine, cited_sentences, showable
 from lamina.session.accepting import keeps
 from lamina.session.cited_asking import CitedAsker
 from lamina.session.folding import SUMMARY_CHARS_MAX, bridge_text, said_of, told_lines

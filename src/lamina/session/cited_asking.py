@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lamina.errors import Invalid
 from lamina.kernel.time import Clock
 from lamina.models import wording_bounds
-from lamina.models.cited import SCHEMA, CitedQuestion, cited_sentences
+from lamina.models.cited_text import SCHEMA, CitedQuestion, cited_sentences
 from lamina.models.ports import Generator
 from lamina.session.spending import day_of
 from lamina.store.ports.model_outputs import ModelOutput, Spending

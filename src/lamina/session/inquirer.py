@@ -17,7 +17,7 @@ from typing import Final
 from lamina import limits
 from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.time import SECOND_US, Clock, Instant
-from lamina.models.believed import TASK as BELIEFS
+from lamina.models.belief_words import TASK as BELIEFS
 from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
 from lamina.pipeline.concept_words import TASK as CONCEPTS

@@ -14,10 +14,10 @@ from lamina import limits
 from lamina.kernel.records import Belief, Concept, Layer, Record, layer_of
 from lamina.kernel.time import Axes
 from lamina.models import wording_bounds
-from lamina.models.believed import question_about_belief
-from lamina.models.cited import CitedQuestion
+from lamina.models.belief_words import question_about_belief
+from lamina.models.cited_text import CitedQuestion
 from lamina.pipeline.concept_words import TASK as CONCEPTS
-from lamina.pipeline.concept_words import answered, input_hash_of, question_about_concept
+from lamina.pipeline.concept_words import answers_text, input_hash_of, question_about_concept
 from lamina.session.cited_asking import CitedAsker
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.records import RecordQuery
@@ -76,7 +76,7 @@ class RecordQuestions:
             next(iter(answers.values())),
             input_hash=input_hash,
             task=CONCEPTS,
-            text=answered(questions, {key: each.text for key, each in answers.items()}),
+            text=answers_text(questions, {key: each.text for key, each in answers.items()}),
             tokens_in=sum(each.tokens_in for each in answers.values()),
             tokens_out=sum(each.tokens_out for each in answers.values()),
         )

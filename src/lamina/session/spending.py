@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.time import SECOND_US, Clock, Instant
-from lamina.models.believed import TASK as BELIEFS
+from lamina.models.belief_words import TASK as BELIEFS
 from lamina.pipeline.concept_words import TASK as CONCEPTS
 from lamina.pipeline.readings.question import TASK as READS
 from lamina.store.ports.store import Store

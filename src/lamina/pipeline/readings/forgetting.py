@@ -42,7 +42,8 @@ def reading_operations(store: Store) -> list[Operation[Any]]:
 
     def forget(request: ForgetAnswer, call: Call) -> Answer:
         tenant_id, event_id = call.principal.tenant_id, request.event_id
-        if event_id not in store.log.get(tenant_id, [event_id]):
+        event = store.log.get(tenant_id, [event_id]).get(event_id)
+        if event is None or not call.may_read(event.scope):
             raise NotFound(
                 "NOT_FOUND", "there is no such event", hint="GET /v1/events lists events with their ids"
             )

@@ -27,7 +27,7 @@ from lamina.kernel.records import (
 from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefView
 from lamina.kernel.views.parts import kind_of, supports_held
-from lamina.models.believed import question_about_belief, reasons_by
+from lamina.models.belief_words import question_about_belief, reasons_by
 from lamina.recall.layers.claims import held_belief, with_tensions
 from lamina.recall.layers.reading import counting, one_seen_at
 from lamina.recall.wording import without_cancelled

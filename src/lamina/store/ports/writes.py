@@ -5,7 +5,7 @@ All of it lands together, or not at all. What is kept of records stands in ``ker
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from lamina.kernel.audit import AuditDraft
@@ -26,6 +26,7 @@ __all__ = [
     "Inquiry",
     "InquiryState",
     "Writes",
+    "behind_all",
     "inquiry_of",
 ]
 
@@ -59,12 +60,16 @@ class EventOffset:
     offset: Offset
 
 
+_BEHIND_ALL: Final = 1 << 48
+"""More than a log has positions."""
+
 InquiryState = Literal["pending", "answered", "applied", "failed", "dropped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
-    """A question about one event. None of its words are kept here: they are the event's, and the answer's.
+    """A question about one event. None of its words are kept here: they are the event's, and the answer's. ``position`` is its place in the queue
+    of its scope: that of the event, or behind everything (``behind_all``).
 
     It is open while ``pending`` or ``answered``. ``failed`` is for good until it is revived; ``dropped`` is for good.
     An ``applied`` one took effect at ``applied_at``, directly after the event of its scope at ``applied_after`` and
@@ -106,6 +111,11 @@ def inquiry_of(event: Event, task: str, created_at: Instant) -> Inquiry:
         position=event.position,
         created_at=created_at,
     )
+
+
+def behind_all(inquiry: Inquiry) -> Inquiry:
+    """An inquiry that waits until nothing else of its scope does. What it is about may be another by then, and need no answer."""
+    return replace(inquiry, position=_BEHIND_ALL + inquiry.position)
 
 
 @dataclass(slots=True)

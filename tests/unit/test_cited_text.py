@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lamina.kernel.scopes import Scope
-from lamina.models.cited import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
+from lamina.models.cited_text import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
 
 LINES = (
     NumberedLine("fact_1", "Alice lives in Porto"),

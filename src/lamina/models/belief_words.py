@@ -15,7 +15,7 @@ from lamina.kernel.records import Belief, Fact, Record
 from lamina.kernel.time import Instant
 from lamina.language.quarantine import quarantine_of, quarantine_of_words
 from lamina.models import wording_bounds
-from lamina.models.cited import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
+from lamina.models.cited_text import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
 from lamina.store.ports.store import Store
 
 __all__ = ["TASK", "question_about_belief", "reasons_by"]
