@@ -11,7 +11,7 @@ __all__ = ["CLAUSE_WORDS_MIN", "clauses_of", "cut_clause"]
 CLAUSE_WORDS_MIN: Final = 3
 """What has fewer words is part of the clause beside it."""
 _WORDS_MAX: Final = 7
-_BEGINNING_MIN: Final = 5
+_BEGINNING_MIN: Final = 4
 _END: Final = re.compile(r"[,;:()\"“”…–—]+\s*|\s-\s|(?<=[.!?])\s+")
 _CLOSING: Final = " .!?:*#_"
 
