@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from given import belief, concept, episode, fact
 from lamina.kernel.records import Layer, Record
-from lamina.recall.pack import Item, Wording, pack
+from lamina.recall.pack import Item, LateLine, pack
 
 MAKERS = {
     Layer.FACTS: fact,
@@ -63,7 +63,7 @@ def test_what_is_worded_late_is_packed_the_same_and_what_has_no_room_is_not_word
             return item.line, item.tokens
 
         least = data.draw(st.integers(0, item.tokens))
-        return replace(item, wording=Wording(made), tokens_least=least)
+        return replace(item, wording=LateLine(made), tokens_least=least)
 
     unworded = {layer: [late(item) for item in found] for layer, found in items.items()}
     now, later = pack(items, max_tokens), pack(unworded, max_tokens)

@@ -10,7 +10,7 @@ from typing import Final
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
-from lamina.recall.pack import Item, Wording
+from lamina.recall.pack import Item, LateLine
 from lamina.recall.placing import Answers, Held
 from lamina.recall.plan import Plan
 from lamina.recall.render import SNIPPET_CHARS, change_mark, line_of
@@ -45,7 +45,7 @@ def tokens_least(value: Event | Record) -> int:
 def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
     return Item(
         layer=layer,
-        wording=Wording(partial(_worded, held, plan, counter)),
+        wording=LateLine(partial(_worded, held, plan, counter)),
         tokens_least=tokens_least(held.value),
         value=held.value,
         score=held.score,

@@ -20,7 +20,7 @@ from lamina.kernel.records import Layer, Record
 from lamina.models.ports import Float32Array
 from lamina.recall.superseded import Superseded
 
-__all__ = ["MMR_LAMBDA", "Item", "Packed", "Wording", "diversify", "pack"]
+__all__ = ["MMR_LAMBDA", "Item", "LateLine", "Packed", "diversify", "pack"]
 
 MMR_LAMBDA: Final = 0.7
 SHARES: Final[Mapping[Layer, float]] = {
@@ -33,7 +33,7 @@ SHARES: Final[Mapping[Layer, float]] = {
 """How the budget is split where every layer has enough to say; a layer that has not leaves its share to the rest."""
 
 
-class Wording:
+class LateLine:
     """A line that is worded once somebody asks for it, with what it costs: most of what is weighed finds no room."""
 
     __slots__ = ("_made", "_make")
@@ -56,7 +56,7 @@ class Item:
     yet what it costs at least; then what answers, with its score, as it was found."""
 
     layer: Layer
-    wording: str | Wording
+    wording: str | LateLine
     tokens_least: int
     value: Event | Record
     score: float
