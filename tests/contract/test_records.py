@@ -26,8 +26,10 @@ from given import (
 from lamina.kernel.events import Context, Event
 from lamina.kernel.records import (
     LOOPS_OPEN,
+    Author,
     Entity,
     EpisodeRole,
+    Fact,
     Horizon,
     Layer,
     Loop,
@@ -41,7 +43,8 @@ from lamina.kernel.records import (
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Interval
-from lamina.store.ports.records import RecordQuery, Statement
+from lamina.kernel.understanding import FactState
+from lamina.store.ports.records import InputState, RecordQuery, Statement
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
 
@@ -414,20 +417,79 @@ def test_what_rests_on_sources_is_read_in_so_many_steps(store: Store) -> None:
 
 
 def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
-    edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("belief_1", "fact_1", place=1),
-             support("belief_1", "fact_2", place=2), support("concept_1", "belief_1")]  # fmt: skip
-    land(store, Writes(supports=edges))
-    below = store.records.supports_below
-    assert below(TENANT, ["belief_1"], 1, 9) == {"belief_1": edges[2:4]}
+    edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("belief_1", "fact_2", place=1),
+             support("belief_1", "fact_1", place=2), support("concept_1", "belief_1")]  # fmt: skip
+    land(store, Writes(supports=[*edges, edges[0]._replace(relation=Tie.DECIDES)]))
+    below = store.records.sources_below
+    assert below(TENANT, ["belief_1"], 1, 9) == {"belief_1": ["fact_2", "fact_1"]}
     assert below(TENANT, ["concept_1"], 4, 9) == {
-        "concept_1": edges[4:],
-        "belief_1": edges[2:4],
-        "fact_1": edges[:1],
-        "fact_2": edges[1:2],
+        "concept_1": ["belief_1"],
+        "belief_1": ["fact_2", "fact_1"],
+        "fact_1": ["evt_1", "evt_1"],
+        "fact_2": ["evt_2"],
     }
-    assert "fact_2" not in below(TENANT, ["belief_1"], 4, 1), "of the first sources alone"
+    assert below(TENANT, ["belief_1"], 4, 1).keys() == {"belief_1", "fact_2"}, "of the first sources alone"
     assert below(TENANT, ["belief_1"], 4, 9, seen_at=edges[0].recorded_at - 1) == {}
-    assert below(TENANT, [], 4, 9) == {}
+    assert below(TENANT, [], 4, 9) == below("other", ["belief_1"], 4, 9) == {}
+
+
+def test_supports_are_read_of_those_alone_that_have_one_of_a_relation(store: Store) -> None:
+    edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("fact_2", "evt_3", relation=Tie.MAY_CHANGE, recorded_at=NOON)]  # fmt: skip
+    land(store, Writes(supports=edges))
+    related = store.records.supports_related
+    assert related(TENANT, ["fact_1", "fact_2"], Tie.MAY_CHANGE) == store.records.supports_of(
+        TENANT, ["fact_2"]
+    )
+    assert related(TENANT, ["fact_2"], Tie.MAY_CHANGE, seen_at=NOON - 1) == {}
+    assert related(TENANT, [], Tie.MAY_CHANGE) == related("other", ["fact_2"], Tie.MAY_CHANGE) == {}
+
+
+def test_how_inputs_of_concepts_stand_is_told_without_their_words(store: Store) -> None:
+    records = [
+        fact("plain"),
+        fact("denied", negated=True),
+        fact("read", external=True),
+        fact("replaced", superseded_by="fact_9", valid_to=NOON + 9),
+        fact("ended", recorded_to=NOON + 4, closed_by="fact_9"),
+        fact("beside", slot="ent_alice@user:bob|lives_in"),
+        fact("of-an-address", slot="ent_alice|a@b"),
+        fact("told-by-bob", said_by=Author("user:bob", "Bob"), kind="event"),
+        loop(),
+        belief(),
+        episode(),
+        fact("out", excluded=True),
+    ]
+    land(store, Writes(records=records))
+    ids = [*(each.id for each in records), "fact_none"]
+    for seen_at in (None, NOON + 2, NOON + 6, NOON - 1):
+        as_read = store.records.get(TENANT, ids, seen_at=seen_at)
+        assert store.records.input_states(TENANT, ids, seen_at=seen_at) == {
+            i: InputState(each.excluded, FactState.of(each) if isinstance(each, Fact) else None)
+            for i, each in as_read.items()
+        }
+    counting = {
+        i for i, each in store.records.input_states(TENANT, ids).items() if each.fact and each.fact.counts
+    }
+    assert counting == {records[at].id for at in (0, 6, 7, 11)}
+    assert store.records.input_states(TENANT, []) == store.records.input_states("other", ids) == {}
+
+
+def test_a_query_may_ask_for_what_is_newer_in_one_scope_and_in_several(store: Store) -> None:
+    facts = [fact(f"{at}", scope, recorded_from=NOON + at) for at in range(6) for scope in (ALICE, BOB)]
+    facts = [replace(each, id=f"{each.id}-{each.scope[-3:]}") for each in facts]
+    land(store, Writes(records=facts))
+    axes = now_axes()
+    for scopes in ([ALICE], [ALICE, BOB], [BOB, BOB]):
+        for newer_than in (None, NOON + 2, NOON + 9):
+            for named in ({}, {"subject": "ent_alice"}):
+                query = replace(FACTS, scopes=scopes, axes=axes, newer_than=newer_than, limit=3, **named)
+                fitting = [
+                    each
+                    for each in facts
+                    if each.scope in scopes and (newer_than is None or each.recorded_from > newer_than)
+                ]
+                fitting.sort(key=lambda each: (each.recorded_from, each.id), reverse=True)
+                assert found(store, query) == places(*fitting[:3])
 
 
 def test_an_edge_known_already_stays_as_it_is(store: Store) -> None:

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.model
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCOPE = "org:fern/user:maya"
 HEADERS = {"X-Cortex-Actor": "user:maya"}
-STATEMENTS_MAX = 26
+STATEMENTS_MAX = 29
 """Of one recall in one scope, with those of the gateway; more means that something is asked for one by one."""
 
 

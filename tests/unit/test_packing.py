@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given as holds_for
 from hypothesis import strategies as st
 
 from given import belief, concept, episode, fact
 from lamina.kernel.records import Layer, Record
-from lamina.recall.pack import Item, pack
+from lamina.recall.pack import Item, LateLine, pack
 
 MAKERS = {
     Layer.FACTS: fact,
@@ -47,6 +49,31 @@ def test_the_budget_is_kept_and_nothing_stands_without_what_it_needs(
     for layer, found in packed.chosen.items():
         places = [items[layer].index(item) for item in found]
         assert places == sorted(places)
+
+
+@holds_for(candidates(), st.integers(1, 300), st.data())
+def test_what_is_worded_late_is_packed_the_same_and_what_has_no_room_is_not_worded(
+    items: dict[Layer, list[Item]], max_tokens: int, data: st.DataObject
+) -> None:
+    worded: list[str] = []
+
+    def late(item: Item) -> Item:
+        def made() -> tuple[str, int]:
+            worded.append(item.id)
+            return item.line, item.tokens
+
+        least = data.draw(st.integers(0, item.tokens))
+        return replace(item, wording=LateLine(made), tokens_least=least)
+
+    unworded = {layer: [late(item) for item in found] for layer, found in items.items()}
+    now, later = pack(items, max_tokens), pack(unworded, max_tokens)
+    assert [[item.id for item in each] for each in later.chosen.values()] == [
+        [item.id for item in each] for each in now.chosen.values()
+    ]
+    assert (later.tokens, later.evictions) == (now.tokens, now.evictions)
+    assert len(worded) == len(set(worded))
+    too_long = {i.id for found in unworded.values() for i in found if i.tokens_least > max_tokens}
+    assert not too_long & set(worded)
 
 
 @holds_for(candidates(), st.integers(1, 300))

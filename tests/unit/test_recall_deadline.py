@@ -21,7 +21,7 @@ from lamina.types.recall import Recall
 from libraries import DIMENSIONS, Meanings
 from shelves import Everything
 
-READS = ["tip", "resting_above", "get"]
+READS = ["tip", "resting_on", "get"]
 """What the three rounds begin with."""
 
 
@@ -30,7 +30,7 @@ class Late:
 
     def __init__(self, store: MemoryStore, at: str, late: threading.Event) -> None:
         self.read: list[str] = []
-        for port, name in ((store.index, "tip"), (store.records, "resting_above"), (store.log, "get")):
+        for port, name in ((store.index, "tip"), (store.records, "resting_on"), (store.log, "get")):
             setattr(port, name, self._noting(name, getattr(port, name), at, late))
 
     def _noting(self, name: str, read: Any, at: str, late: threading.Event) -> Any:
@@ -44,7 +44,7 @@ class Late:
         return noted
 
 
-@pytest.mark.parametrize(("at", "read"), [("tip", READS[:1]), ("resting_above", READS[:2])])
+@pytest.mark.parametrize(("at", "read"), [("tip", READS[:1]), ("resting_on", READS[:2])])
 def test_nothing_more_is_read_once_nobody_waits(at: str, read: Collection[str]) -> None:
     store, late = MemoryStore(clock=ManualClock(), ids=CountedIds()), threading.Event()
     append(store, "tea at five", "coffee at six")

@@ -16,6 +16,8 @@ from given import append, belief, concept, episode, fact
 from lamina.kernel.events import Event, Origin, Party, Trust
 from lamina.kernel.records import Layer, ObjectValue, Record, Subject
 from lamina.kernel.shown import shown
+from lamina.models.counter import WordPieceCounter
+from lamina.recall.lines import tokens_least
 from lamina.recall.pack import Item
 from lamina.recall.render import line_of, render_block
 from lamina.store.memory import MemoryStore
@@ -99,6 +101,25 @@ def test_what_was_said_stands_between_one_pair_of_quotation_marks(layer: Layer, 
     line = line_of(values(text)[layer], ())
     assert line.count('"') in (0, 2)
     assert line.count('"') == 0 or line.endswith('"')
+
+
+COUNTER = WordPieceCounter()
+
+
+@holds_for(
+    st.one_of(TEXTS, st.text(max_size=60), st.text(alphabet="a1 \u0301\x1f\u200b\u3000\n.", max_size=40))
+)
+@example("We met at nine, and na\u00efve or not: it was 5.30 p.m. " * 8)
+@example("one two three " * 60)
+def test_a_line_costs_at_least_what_is_said_of_it_unworded(text: str) -> None:
+    for value in values(text).values():
+        (tokens,) = COUNTER.count([f"- {line_of(value, ())} [99]\n"])
+        assert tokens_least(value) <= tokens
+
+
+def test_a_turn_of_many_words_is_known_to_be_long() -> None:
+    said = values("one two three four five")[Layer.EVENTS]
+    assert tokens_least(said) == 11
 
 
 def test_a_text_of_brackets_alone_takes_no_time_that_grows_with_its_square() -> None:

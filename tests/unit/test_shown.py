@@ -87,10 +87,10 @@ def test_what_was_read_at_once_is_not_asked_for_again_and_hides_the_same(records
         links = shown.links
         assert links.derived_from(["evt_1"]) == one_by_one.derived_from(["evt_1"])
         asked = ["concept_bob", fact().id]
-        assert links.supports_of(asked) == one_by_one.supports_of(asked)
+        assert links.sources_of(asked) == one_by_one.sources_of(asked)
         records.asked.clear()
         shown.derived_from(["evt_1"])
-        shown.supports_of(asked)
+        shown.sources_of(asked)
         assert records.asked == []
 
 

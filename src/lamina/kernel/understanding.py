@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from typing import Final, Literal, NamedTuple
 
 from lamina.kernel.records import Fact, Loop
 from lamina.kernel.time import Instant
@@ -12,8 +13,10 @@ __all__ = [
     "INVALIDATION_THRESHOLD",
     "STALE_FROM",
     "WHOLE",
+    "FactState",
     "Relation",
     "facts_of_topic",
+    "ids_of_topic",
     "relation_of",
     "topic_of",
     "words_of_topic",
@@ -102,6 +105,26 @@ def words_of_topic(text: str) -> frozenset[str]:
     return frozenset(text.casefold().replace("_", " ").split())
 
 
+class FactState(NamedTuple):
+    """What of a fact decides whether a concept is made from it. ``counts`` it does unless it is a loop, was superseded or replaced, is a
+    denial, nobody's own word, or one word beside others'; ``is_own_word`` where nobody else said it of its person."""
+
+    id: str
+    subject: str
+    kind: str
+    valid_to: Instant | None
+    counts: bool
+    is_own_word: bool
+
+    @classmethod
+    def of(cls, fact: Fact) -> FactState:
+        """That of a fact at hand."""
+        replaced = fact.superseded_by is not None or fact.recorded_to is not None
+        told = not (fact.negated or fact.external or fact.is_beside)
+        counts = told and not replaced and not isinstance(fact, Loop)
+        return cls(fact.id, fact.subject.id, fact.kind, fact.valid_to, counts, fact.said_by is None)
+
+
 def facts_of_topic(facts: Iterable[Fact], about: str, topic: str, at: Instant) -> list[Fact]:
     """Those of an entity's facts that a concept of a topic is made from at an instant: all that name the entity for ``WHOLE``, for
     another topic those of which it is the subject.
@@ -109,20 +132,25 @@ def facts_of_topic(facts: Iterable[Fact], about: str, topic: str, at: Instant) -
     What was superseded, denied, nobody's own word, or is over at ``at`` does not belong; what others say of somebody only while they say
     nothing themselves.
     """
+    told = list(facts)
+    return list(compress(told, _fitting([FactState.of(fact) for fact in told], about, topic, at)))
+
+
+def ids_of_topic(states: Sequence[FactState], about: str, topic: str, at: Instant) -> frozenset[str]:
+    """The ids of ``facts_of_topic``."""
+    return frozenset(each.id for each in compress(states, _fitting(states, about, topic, at)))
+
+
+def _fitting(states: Sequence[FactState], about: str, topic: str, at: Instant) -> list[bool]:
     found = [
-        fact
-        for fact in facts
-        if _is_current(fact, at)
-        and (topic == WHOLE or (fact.subject.id == about and topic_of(fact.kind) == topic))
+        _is_current(each, at) and (topic == WHOLE or (each.subject == about and topic_of(each.kind) == topic))
+        for each in states
     ]
-    own_word = [fact for fact in found if fact.said_by is None]
-    return own_word or found
+    if any(each.is_own_word for each in compress(states, found)):
+        return [fits and each.is_own_word for fits, each in zip(found, states, strict=True)]
+    return found
 
 
-def _is_current(fact: Fact, at: Instant) -> bool:
-    if isinstance(fact, Loop) or fact.superseded_by is not None or fact.recorded_to is not None:
-        return False
-    if fact.negated or fact.external or fact.is_beside:
-        return False
+def _is_current(fact: FactState, at: Instant) -> bool:
     # A state, a plan or a promise passes; what happened stays worth telling.
-    return fact.kind == "event" or fact.valid_to is None or fact.valid_to > at
+    return fact.counts and (fact.kind == "event" or fact.valid_to is None or fact.valid_to > at)

@@ -23,7 +23,7 @@ class Changes:
 def changes_of(
     log: EventLog, tenant_id: str, facts: Sequence[Fact], supports: Mapping[str, Sequence[Support]]
 ) -> Changes:
-    """The marks of facts; ``supports`` are theirs as the reader sees them."""
+    """The marks of facts; ``supports`` are theirs as the reader sees them, at least of those that have a mark."""
     marks = {fact.id: mark for fact in facts if (mark := may_have_changed(fact, supports.get(fact.id, ())))}
     if not marks:
         return Changes({}, {})

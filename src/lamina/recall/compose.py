@@ -139,7 +139,7 @@ def _fitting(items: Sequence[Item], budget: int, beside: Collection[Item]) -> li
     there = {item.id for item in beside}
     for needing in (False, True):
         for item in items:
-            if bool(item.needs) is needing and item.tokens <= budget and (not needing or item.needs & there):
+            if bool(item.needs) is needing and item.fits(budget) and (not needing or item.needs & there):
                 taken.append(item)
                 there.add(item.id)
                 budget -= item.tokens

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
 from lamina.kernel.local import LocalTime, to_local
-from lamina.language.temporal import find_times
+from lamina.language.temporal import each_time
 from lamina.language.temporal.values import TemporalMatch
 
 __all__ = ["days_meant"]
@@ -19,13 +21,15 @@ _DAY: Final = timedelta(days=1)
 def days_meant(text: str, observed: LocalTime) -> str:
     """A note for the line of a turn: `` (yesterday: 2023-05-07)``; empty where its words name their days themselves, or mean
     the day of the turn, which the line begins with. Days are those of the speaker's clock."""
-    said_at = to_local(observed.at, observed.offset)
-    notes = []
-    for match in find_times(text, said_at):
+    notes = list(islice(_notes(text, to_local(observed.at, observed.offset)), _NOTES_MAX))
+    return f" ({'; '.join(dict.fromkeys(notes))})" if notes else ""
+
+
+def _notes(text: str, said_at: datetime) -> Iterator[str]:
+    for match in each_time(text, said_at):
         meant = _meant(match)
         if meant and meant != said_at.date().isoformat() and meant.split("-")[0] not in match.text:
-            notes.append(f"{match.text}: {'about ' if match.approximate else ''}{meant}")
-    return f" ({'; '.join(dict.fromkeys(notes[:_NOTES_MAX]))})" if notes else ""
+            yield f"{match.text}: {'about ' if match.approximate else ''}{meant}"
 
 
 def _meant(match: TemporalMatch) -> str:

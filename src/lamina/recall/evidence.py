@@ -13,7 +13,7 @@ from lamina.recall.changed import Changes
 from lamina.recall.score import ScoredRecord
 from lamina.store.queries import Links
 
-__all__ = ["Behind", "ClaimEnds", "DerivedLayers", "Displayed", "SlotPlace"]
+__all__ = ["Behind", "ClaimEnds", "DerivedLayers", "Displayed", "Rendered", "SlotPlace"]
 
 SlotPlace = tuple[Scope, str | None]
 """A slot of a scope."""
@@ -63,10 +63,17 @@ class DerivedLayers:
 @dataclass(frozen=True, slots=True)
 class Displayed:
     """What may be shown: events by their ids, the derived layers in the words that the reader sees, which of their facts may have
-    changed, the why graph around all of it, and what came of the inputs of concepts."""
+    changed, and what rests on the events."""
 
     events: Mapping[str, Event]
     derived: DerivedLayers
     changes: Changes
+    links: Links
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What explains what is shown: the why graph around it, and what came of the inputs of its concepts."""
+
     links: Links
     standings: Mapping[str, ConceptStanding]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from lamina.kernel.records import Claim, Concept, Fact, Layer, Support, is_event
+from lamina.kernel.records import Claim, Concept, Fact, Layer, is_event
 from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.recall.pack import Item
 from lamina.store.queries import Links
@@ -22,10 +22,10 @@ def citations(record_ids: Collection[str], links: Links) -> dict[str, list[str]]
     found: dict[str, list[str]] = {}
     front = [i for i in record_ids if not is_event(i)]
     for _ in range(DEPTH_MAX):
-        supports = links.supports_of(front)
+        sources = links.sources_of(front)
         onward: list[str] = []
         for record_id in front:
-            found[record_id] = _sources(supports.get(record_id, ()))
+            found[record_id] = _shown_of(sources.get(record_id, ()))
             onward += [i for i in found[record_id] if not is_event(i) and i not in found]
         front = list(dict.fromkeys(onward))
         if not front:
@@ -33,13 +33,13 @@ def citations(record_ids: Collection[str], links: Links) -> dict[str, list[str]]
     return found
 
 
-def records_cited(supports: Sequence[Support]) -> list[str]:
+def records_cited(sources: Sequence[str]) -> list[str]:
     """The records among the sources that are shown of an item."""
-    return [i for i in _sources(supports) if not is_event(i)]
+    return [i for i in _shown_of(sources) if not is_event(i)]
 
 
-def _sources(supports: Sequence[Support]) -> list[str]:
-    return list(dict.fromkeys(support.source_id for support in supports))[:SOURCES_MAX]
+def _shown_of(sources: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(sources))[:SOURCES_MAX]
 
 
 def knowledge_subgraph(chosen: Mapping[Layer, Sequence[Item]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""All that a recall reads, in three rounds: candidates, what stands behind the best of them, and what is to be shown.
+"""All that a recall reads, in three rounds: candidates, what stands behind the best of them, and what explains what is shown.
 
 What a round needs from the one before is worked out by functions of values, so that each round is a few statements however many
 rows they bring. Nothing else in a recall reads.
@@ -12,8 +12,9 @@ from itertools import islice
 from typing import Final
 
 from lamina.kernel.operations import Call
-from lamina.kernel.records import Fact, Layer, Record
+from lamina.kernel.records import Concept, Fact, Layer, Record, Support, is_event
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.language.entities import normalise_name
 from lamina.recall.changed import changes_of
 from lamina.recall.derived import (
@@ -24,9 +25,10 @@ from lamina.recall.derived import (
     is_visible,
     wanted_records,
 )
-from lamina.recall.evidence import Behind, ClaimEnds, DerivedLayers, Displayed
+from lamina.recall.evidence import Behind, ClaimEnds, DerivedLayers, Displayed, Rendered
 from lamina.recall.explain import DEPTH_MAX, SOURCES_MAX, records_cited
 from lamina.recall.layers.lenses import calibrated
+from lamina.recall.pack import Item
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import ScoredEvent, ScoredRecord
@@ -52,6 +54,8 @@ from lamina.store.queries import Links, Shown
 __all__ = ["Gathering"]
 
 _CLAIM_LAYERS: Final = (Layer.FACTS, Layer.BELIEFS)
+_BEYOND_EVENTS: Final = 2
+"""So many steps above the records of events lies what rests on them: beliefs on facts, concepts on beliefs."""
 
 
 class Gathering:
@@ -91,8 +95,11 @@ class Gathering:
         """The second round: records, supports and slots behind the events that may be shown and the best of the ranked."""
         plan, shown = self._plan, self._shown
         plan.deadline.check()
-        shown.read_above({*event_ids, *(one.record_id for one in ranked[: plan.breadth.sources])})
+        sources = [one.record_id for one in ranked[: plan.breadth.sources]]
+        shown.resting_on({*event_ids, *sources})
         layers = derived_layers(plan)
+        if layers:
+            self._read_through(sources)
         graph = graph_scores(plan, layers, ranked, shown)
         about, named = self._named(layers) if layers else (frozenset[str](), {})
         wanted = wanted_records(plan, layers, self._words, graph, named)
@@ -195,27 +202,22 @@ class Gathering:
             ends = replace(ends, known={**ends.known, **more})
         return ends
 
-    # ---- the third round
-
     def displayed(
         self, event_ids: Collection[str], supersession: Supersession, derived: DerivedLayers
     ) -> Displayed:
-        """The third round: the events, and what explains them and the best of the derived records."""
+        """The end of the second round: the events, and which of the best facts may have changed."""
         plan, log = self._plan, self._store.log
         plan.deadline.check()
         if not plan.filter:
             derived = self._plain(derived)
-        best = {layer: scored[: plan.limits.get(layer, 0)] for layer, scored in derived.by_layer.items()}
-        self._read_sources([one.record.id for scored in best.values() for one in scored])
-        facts = [one.record for one in best.get(Layer.FACTS, ()) if isinstance(one.record, Fact)]
-        changes = changes_of(log, plan.tenant_id, facts, self._shown.supports_of([fact.id for fact in facts]))
+        best = derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
+        facts = [one.record for one in best if isinstance(one.record, Fact)]
+        marked = self._shown.supports_related([fact.id for fact in facts], Tie.MAY_CHANGE)
+        changes = changes_of(log, plan.tenant_id, facts, marked)
         telling = {fact.event_id for fact in facts}
         events = log.get(plan.tenant_id, {*event_ids, *supersession.corrections, *telling})
-        self._shown.read_above(supersession.corrections | changes.events.keys())
-        concepts = [one.record for one in best.get(Layer.UNDERSTANDING, ())]
-        supports = self._shown.supports_of([each.id for each in concepts])
-        standings = standings_of_chosen(self._store, plan, concepts, supports)
-        return Displayed(events, derived, changes, self._shown.links, standings)
+        self._shown.resting_on(supersession.corrections | changes.events.keys())
+        return Displayed(events, derived, changes, self._shown.links)
 
     def _plain(self, derived: DerivedLayers) -> DerivedLayers:
         """The layers without the words of cancelled events."""
@@ -227,13 +229,45 @@ class Gathering:
         }
         return replace(derived, by_layer=by_layer)
 
-    def _read_sources(self, record_ids: Sequence[str]) -> None:
+    def _read_through(self, event_ids: Collection[str]) -> None:
+        """Read what rests on what rests on events."""
+        records = {i for ids in self._shown.resting_on(event_ids).values() for i in ids}
+        self._shown.read_above(records, _BEYOND_EVENTS)
+
+    # ---- the third round
+
+    def rendered(self, chosen: Mapping[Layer, Sequence[Item]], cited: Collection[str]) -> Rendered:
+        """The third round: what explains the ``cited``, down to events, what rests on the ``chosen`` events, and what came of the
+        inputs of the chosen concepts."""
+        self._plan.deadline.check()
+        event_ids = [item.id for item in chosen.get(Layer.EVENTS, ())]
+        self._read_through(event_ids)
+        self._shown.derived_from(event_ids)
+        self._read_sources([each for each in cited if not is_event(each)])
+        concepts = [item.value for item in chosen.get(Layer.UNDERSTANDING, ())]
+        consulted = {
+            each.id: self._consulted(each) for each in concepts if isinstance(each, Concept) and each.inputs
+        }
+        others = [item.id for layer, items in chosen.items() if layer is not Layer.EVENTS for item in items]
+        supports = self._shown.supports_of([each for each in others if each not in consulted]) | consulted
+        standings = standings_of_chosen(self._store, self._plan, concepts, supports)
+        links = self._shown.links
+        return Rendered(replace(links, supports={**links.supports, **consulted}), standings)
+
+    def _consulted(self, concept: Concept) -> list[Support]:
+        """The supports of a concept that its version was made from, by the ids that citations have read: it may have had ten times as
+        many in all its versions."""
+        own, tenant_id = frozenset(concept.inputs), self._plan.tenant_id
+        sources = self._shown.sources_of([concept.id]).get(concept.id, ())
+        return [Support(tenant_id, concept.id, each, Tie.SYNTHESIZED_FROM) for each in sources if each in own]
+
+    def _read_sources(self, record_ids: Collection[str]) -> None:
         """Read what citations show: the sources of records, and of these in turn."""
         self._shown.read_below(record_ids, SOURCES_MAX)
         front: Collection[str] = record_ids
         for _ in range(DEPTH_MAX):
             # Nothing is left to read, but where sources that are not shown stood before others.
-            supports = self._shown.supports_of(front)
-            front = {i for each in supports.values() for i in records_cited(each)}
+            sources = self._shown.sources_of(front)
+            front = {i for each in sources.values() for i in records_cited(each)}
             if not front:
                 break

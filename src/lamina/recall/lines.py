@@ -1,53 +1,69 @@
-"""Values with their lines for a context block, and what those cost."""
+"""Values with their lines for a context block, and what those cost. A line is worded when it is asked for."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
 
-from lamina.kernel.records import Layer
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
-from lamina.recall.pack import Item
-from lamina.recall.placing import Answers
+from lamina.recall.pack import Item, LateLine
+from lamina.recall.placing import Answers, Held
 from lamina.recall.plan import Plan
-from lamina.recall.render import change_mark, line_of
+from lamina.recall.render import SNIPPET_CHARS, change_mark, line_of
 
-__all__ = ["items_of"]
+__all__ = ["items_of", "tokens_least"]
+
+_FRAME_TOKENS: Final = 6
+"""A dash, the marker and the quotation marks of an event's line."""
+_WORD = re.compile(r"[A-Za-z0-9][^ ]*")
+"""What a blank ends and a letter or figure of ASCII is in has a token at least, whatever else may be left out of it."""
 
 
 def items_of(
     plan: Plan, answers: Answers, counter: TokenCounter
 ) -> tuple[Mapping[Layer, Sequence[Item]], Sequence[Item]]:
     """The items of each layer, and those of the events that only a context block may show."""
-    rows = [(layer, each) for layer in answers.values for each in answers.values[layer]]
-    rows += [(Layer.EVENTS, each) for each in answers.more]
-    lines = [
-        line_of(
-            each.value,
-            plan.terms,
-            mark=f"{each.superseded.mark if each.superseded else ''}{each.mark}",
-            called=plan.called,
-            said_at=each.said_at,
-        )
-        for _, each in rows
-    ]
-    whole = [
-        f"- {line}{change_mark(each.changed, '[99]')} [99]\n"
-        for (_, each), line in zip(rows, lines, strict=True)
-    ]
-    items = [
-        Item(
-            layer=layer,
-            line=line,
-            tokens=count,
-            value=each.value,
-            score=each.score,
-            contributions=each.contributions,
-            superseded=each.superseded,
-            needs=each.needs,
-            changed=each.changed,
-            quarantined=each.quarantined,
-        )
-        for (layer, each), line, count in zip(rows, lines, counter.count(whole), strict=True)
-    ]
-    first, more = items[: len(items) - len(answers.more)], items[len(items) - len(answers.more) :]
-    return {layer: [item for item in first if item.layer is layer] for layer in answers.values}, more
+    items = {
+        layer: [_item(layer, each, plan, counter) for each in answers.values[layer]]
+        for layer in answers.values
+    }
+    return items, [_item(Layer.EVENTS, each, plan, counter) for each in answers.more]
+
+
+def tokens_least(value: Event | Record) -> int:
+    """What the line of a value costs at least, without wording it."""
+    if not isinstance(value, Event):
+        return 1
+    text = text_of(value.content)
+    return _FRAME_TOKENS + (len(_WORD.findall(text)) if len(text) <= SNIPPET_CHARS else 0)
+
+
+def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
+    return Item(
+        layer=layer,
+        wording=LateLine(partial(_worded, held, plan, counter)),
+        tokens_least=tokens_least(held.value),
+        value=held.value,
+        score=held.score,
+        contributions=held.contributions,
+        superseded=held.superseded,
+        needs=held.needs,
+        changed=held.changed,
+        quarantined=held.quarantined,
+    )
+
+
+def _worded(held: Held, plan: Plan, counter: TokenCounter) -> tuple[str, int]:
+    line = line_of(
+        held.value,
+        plan.terms,
+        mark=f"{held.superseded.mark if held.superseded else ''}{held.mark}",
+        called=plan.called,
+        said_at=held.said_at,
+    )
+    (tokens,) = counter.count([f"- {line}{change_mark(held.changed, '[99]')} [99]\n"])
+    return line, tokens

@@ -20,7 +20,7 @@ from lamina.kernel.records import Layer, Record
 from lamina.models.ports import Float32Array
 from lamina.recall.superseded import Superseded
 
-__all__ = ["MMR_LAMBDA", "Item", "Packed", "diversify", "pack"]
+__all__ = ["MMR_LAMBDA", "Item", "LateLine", "Packed", "diversify", "pack"]
 
 MMR_LAMBDA: Final = 0.7
 SHARES: Final[Mapping[Layer, float]] = {
@@ -33,14 +33,31 @@ SHARES: Final[Mapping[Layer, float]] = {
 """How the budget is split where every layer has enough to say; a layer that has not leaves its share to the rest."""
 
 
+class LateLine:
+    """A line that is worded once somebody asks for it, with what it costs: most of what is weighed finds no room."""
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, make: Callable[[], tuple[str, int]]) -> None:
+        self._make = make
+        self._made: tuple[str, int] | None = None
+
+    @property
+    def made(self) -> tuple[str, int]:
+        """The line and its tokens."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """Something that may be packed: its layer, its line for the context block and what that costs; then what answers, with its
-    score, as it was found."""
+    """Something that may be packed: its layer, its line for the context block and what that costs, or where the line is not worded
+    yet what it costs at least; then what answers, with its score, as it was found."""
 
     layer: Layer
-    line: str
-    tokens: int
+    wording: str | LateLine
+    tokens_least: int
     value: Event | Record
     score: float
     contributions: Mapping[str, float]
@@ -54,6 +71,20 @@ class Item:
     def id(self) -> str:
         """The id of what is packed."""
         return self.value.id
+
+    @property
+    def line(self) -> str:
+        """Its line, without the marker."""
+        return self.wording if isinstance(self.wording, str) else self.wording.made[0]
+
+    @property
+    def tokens(self) -> int:
+        """What its line costs."""
+        return self.tokens_least if isinstance(self.wording, str) else self.wording.made[1]
+
+    def fits(self, budget: int) -> bool:
+        """Whether there is room for it in so many tokens. What surely is too long is not worded."""
+        return self.tokens_least <= budget and self.tokens <= budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +133,7 @@ def pack(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> Packed:
     there = {item.id for items in chosen.values() for item in items}
     evictions = 0
     for item in waiting:
-        if item.tokens <= max_tokens - spent and (not item.needs or item.needs & there):
+        if item.fits(max_tokens - spent) and (not item.needs or item.needs & there):
             chosen[item.layer].append(item)
             there.add(item.id)
             spent += item.tokens
@@ -117,7 +148,7 @@ def _first(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> list[
     taken: list[Item] = []
     for layer in (Layer.FACTS, Layer.EVENTS):
         best = next((item for item in candidates.get(layer, ()) if not item.needs), None)
-        if best is not None and best.tokens <= max_tokens:
+        if best is not None and best.fits(max_tokens):
             taken.append(best)
             max_tokens -= best.tokens
     return taken
@@ -126,9 +157,9 @@ def _first(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> list[
 def _fill(items: Sequence[Item], budget: int) -> tuple[Sequence[Item], Sequence[Item]]:
     """Items in order while they fit, and the rest: a lesser one does not take the room of a better one that is larger."""
     for at, item in enumerate(items):
-        budget -= item.tokens
-        if budget < 0:
+        if not item.fits(budget):
             return items[:at], items[at:]
+        budget -= item.tokens
     return items, ()
 
 

@@ -14,7 +14,6 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant, Tier
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.views import ConceptStanding
 from lamina.language.questions import is_stated
 from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
@@ -53,7 +52,6 @@ from lamina.recall.superseded import superseded_among
 from lamina.recall.weights import DEFAULT
 from lamina.store.ports.packs import PackKind
 from lamina.store.ports.store import Store
-from lamina.store.queries import Links
 from lamina.types.layer_requests import View
 from lamina.types.recall import Answerable, Pack, PackLayers, Provenance, Recall
 
@@ -71,13 +69,12 @@ class Remembrance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """What a plan came to: what answers, the figures behind it (the pool, its best turns and facts), what explains it, how its concepts
-    stand, and what was kept out."""
+    """What a plan came to: what answers, the figures behind it (the pool, its best turns and facts), what reads on for what is shown, and
+    what was kept out."""
 
     answers: Answers
     figures: tuple[EventPool, Plan, Sequence[ScoredEvent], Sequence[ScoredRecord]]
-    links: Links
-    standings: Mapping[str, ConceptStanding]
+    gathering: Gathering
     kept_out: Mapping[str, Sequence[str]]
     partial: bool
 
@@ -225,7 +222,7 @@ class Recalling:
         return replace(plan, called=called(plan.scopes, learnt))
 
     def _chosen(self, plan: Plan, call: Call, trail: Trail, *, explained: bool = False) -> _Chosen:
-        """What answers a plan: three rounds of reading, and in between what follows from what was read."""
+        """What answers a plan: two rounds of reading, and in between what follows from what was read."""
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
         gathering = Gathering(self._store, self._retriever, plan, call)
         pool = gathering.candidates()
@@ -256,7 +253,7 @@ class Recalling:
         kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)
         trail.note("quarantine", included=plan.include_quarantined, left_out=len(kept_out))
         figures = pool, plan, ranked, derived.by_layer.get(Layer.FACTS, ())
-        return _Chosen(answers, figures, displayed.links, displayed.standings, kept_out, pool.partial)
+        return _Chosen(answers, figures, gathering, kept_out, pool.partial)
 
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Grounds:
         trail = Trail.begin()
@@ -274,7 +271,9 @@ class Recalling:
         block = render_block(lines, request.citation_mode)
         trail.note("render", tokens=block.tokens)
         there = [*chain(*packed.chosen.values()), *chain(*lines.values())]
-        cited = citations(dict.fromkeys(item.id for item in there), chosen.links)
+        ids = dict.fromkeys(item.id for item in there)
+        rendered = chosen.gathering.rendered(packed.chosen, ids)
+        cited = citations(ids, rendered.links)
         trail.note("explain", cited=len(cited))
         diagnostics = diagnose(
             request,
@@ -296,7 +295,7 @@ class Recalling:
             query=request.query,
             context_block=block.text,
             context_tokens=block.tokens,
-            layers=layers_view(request, packed.chosen, chosen.links, chosen.standings),
+            layers=layers_view(request, packed.chosen, rendered.links, rendered.standings),
             abstain=Answerable(
                 answerable=None if is_stated(request.query) else answerable >= ANSWERABLE_FROM,
                 best_score=answerable,

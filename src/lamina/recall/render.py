@@ -28,7 +28,7 @@ from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.types.recall import CitationMode
 
-__all__ = ["QUARANTINE_MARK", "Block", "change_mark", "line_of", "render_block", "snippet"]
+__all__ = ["QUARANTINE_MARK", "SNIPPET_CHARS", "Block", "change_mark", "line_of", "render_block", "snippet"]
 
 SNIPPET_CHARS: Final = 480
 _OPENS, _CLOSES = r"\[［【〔⟦", r"\]］】〕⟧"

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypedDict
 
-from lamina.kernel.records import Concept, Fact, Layer, Record, Support, layer_of
+from lamina.kernel.records import Concept, Fact, Layer, Support, layer_of
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
-from lamina.kernel.understanding import STALE_FROM, WHOLE, facts_of_topic
+from lamina.kernel.understanding import STALE_FROM, WHOLE, FactState, ids_of_topic
 from lamina.kernel.views import ConceptStanding, consulted_supports
 from lamina.recall.plan import Plan
-from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.records import InputState, RecordQuery
 from lamina.store.ports.store import Store
 
 __all__ = ["standings", "standings_of_chosen"]
 
 _NEWER_MAX: Final = 64
+
+
+class _Named(TypedDict, total=False):
+    """How facts name an entity, as a query asks for it."""
+
+    subject: str
+    object_key: str
 
 
 def standings(
@@ -33,7 +42,7 @@ def standings(
     own = {each.id: consulted_supports(each, supports(each.id)) for each in concepts}
     sources = {support.source_id for found in own.values() for support in found}
     events = {each for each in sources if layer_of(each) is Layer.EVENTS}
-    records = store.records.get(tenant_id, sources - events, seen_at=seen_at)
+    records = store.records.input_states(tenant_id, sources - events, seen_at=seen_at)
     told = store.log.get(tenant_id, events)
     gone = {
         each: (records[each].excluded if each in records else True)
@@ -41,8 +50,10 @@ def standings(
         else each not in told or told[each].excluded
         for each in sources
     }
+    at = seen_at or now
+    newer = _newer(store, [each for each in concepts if _may_be_stale(each)], at)
     return {
-        concept.id: _standing(store, concept, own[concept.id], records, gone, seen_at or now)
+        concept.id: _standing(concept, own[concept.id], records, gone, newer.get(concept.id, ()), at)
         for concept in concepts
     }
 
@@ -58,21 +69,26 @@ def standings_of_chosen(
     )
 
 
+def _may_be_stale(concept: Concept) -> bool:
+    return concept.about is not None and concept.recorded_to is None and bool(concept.inputs)
+
+
 def _standing(
-    store: Store,
     concept: Concept,
     own: Sequence[Support],
-    records: Mapping[str, Record],
+    records: Mapping[str, InputState],
     gone: Mapping[str, bool],
+    newer: Sequence[Fact],
     at: Instant,
 ) -> ConceptStanding:
     lost = [each.source_id for each in own if gone[each.source_id]]
     share = round(len(lost) / len(own), 4) if own else 0.0
-    if concept.about is None or concept.recorded_to is not None or not concept.inputs:
+    if concept.about is None or not _may_be_stale(concept):
         return ConceptStanding(lost=share)
-    facts = [each for each in (records.get(s.source_id) for s in own) if isinstance(each, Fact)]
-    newer = _newer(store, concept, at)
-    fitting = {each.id for each in facts_of_topic([*facts, *newer], concept.about, concept.topic, at)}
+    inputs = (records.get(s.source_id) for s in own)
+    facts = [each.fact for each in inputs if each is not None and each.fact is not None]
+    states = [*facts, *(FactState.of(each) for each in newer)]
+    fitting = ids_of_topic(states, concept.about, concept.topic, at)
     changed = [each for each in facts if each.id not in fitting and each.id not in lost]
     fresh = {each.id for each in newer if each.id in fitting} - {each.id for each in facts}
     count, of = len(changed) + len(fresh), len(facts) + len(fresh)
@@ -81,26 +97,33 @@ def _standing(
     return ConceptStanding(staleness, reason, share)
 
 
-def _newer(store: Store, concept: Concept, at: Instant) -> list[Fact]:
-    """The facts of its entity that were recorded after a concept was made, as far as they bear on its topic."""
-    assert concept.about is not None, "asked for of an entity"
-    query = RecordQuery(
-        tenant_id=concept.tenant_id,
-        layer=Layer.FACTS,
-        scopes=[concept.scope],
-        axes=Axes(seen_at=at),
-        subject=concept.about,
-        limit=_NEWER_MAX,
-    )
-    found = store.records.query(query)
-    if concept.topic == WHOLE:
-        of_object = RecordQuery(
-            tenant_id=concept.tenant_id,
-            layer=Layer.FACTS,
-            scopes=[concept.scope],
-            axes=Axes(seen_at=at),
-            object_key=concept.about,
-            limit=_NEWER_MAX,
-        )
-        found += store.records.query(of_object)
-    return [each for each in found if isinstance(each, Fact) and each.recorded_from > concept.recorded_from]
+def _newer(store: Store, concepts: Sequence[Concept], at: Instant) -> dict[str, list[Fact]]:
+    """By concept, the facts of its entity that were recorded after it was made, as far as they bear on its topic. Concepts of one
+    entity share what is read: the newest facts after the oldest of them begin with the newest after each."""
+    found: dict[str, list[Fact]] = {each.id: [] for each in concepts}
+    of_entity: dict[tuple[Scope, str], list[Concept]] = defaultdict(list)
+    for each in concepts:
+        assert each.about is not None, "asked for of an entity"
+        of_entity[each.scope, each.about].append(each)
+    for (scope, about), alike in of_entity.items():
+        whole = [each for each in alike if each.topic == WHOLE]
+        named: Sequence[tuple[_Named, Sequence[Concept]]] = [
+            ({"subject": about}, alike),
+            ({"object_key": about}, whole),
+        ]
+        for asked, asking in named:
+            if not asking:
+                continue
+            query = RecordQuery(
+                tenant_id=alike[0].tenant_id,
+                layer=Layer.FACTS,
+                scopes=[scope],
+                axes=Axes(seen_at=at),
+                newer_than=min(each.recorded_from for each in asking),
+                limit=_NEWER_MAX,
+                **asked,
+            )
+            facts = [each for each in store.records.query(query) if isinstance(each, Fact)]
+            for concept in asking:
+                found[concept.id] += [each for each in facts if each.recorded_from > concept.recorded_from]
+    return found

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from lamina import limits
 from lamina.kernel.records import Support, is_event, layer_of
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.ports.records import Records
 
@@ -34,6 +35,7 @@ class Links:
 
     resting: Mapping[str, Sequence[str]]
     supports: Mapping[str, Sequence[Support]]
+    sources: Mapping[str, Sequence[str]]
 
     def resting_on(self, source_ids: Collection[str]) -> dict[str, Sequence[str]]:
         """Mirrors ``Shown.resting_on``."""
@@ -42,6 +44,10 @@ class Links:
     def supports_of(self, record_ids: Collection[str]) -> dict[str, Sequence[Support]]:
         """Mirrors ``Shown.supports_of``."""
         return {each: supports for each in record_ids if (supports := self.supports[each])}
+
+    def sources_of(self, record_ids: Collection[str]) -> dict[str, Sequence[str]]:
+        """Mirrors ``Shown.sources_of``."""
+        return {each: ids for each in record_ids if (ids := self.sources[each])}
 
     def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
         """Mirrors ``derived_from``."""
@@ -73,11 +79,12 @@ class Shown:
         self._readable: dict[Scope, bool] = {}
         self._resting: dict[str, list[str]] = {}
         self._supports: dict[str, list[Support]] = {}
+        self._sources: dict[str, list[str]] = {}
 
     @property
     def links(self) -> Links:
         """What was read so far, and what will be."""
-        return Links(self._resting, self._supports)
+        return Links(self._resting, self._supports, self._sources)
 
     def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
@@ -102,16 +109,16 @@ class Shown:
             }
         return {each: ids for each in source_ids if (ids := self._resting[each])}
 
-    def read_above(self, source_ids: Collection[str]) -> None:
-        """Read in one step what rests on sources, directly or through other records: ``resting_on`` and ``derived_from`` have it at
-        hand from then on."""
+    def read_above(self, source_ids: Collection[str], steps: int = _DEPTH) -> None:
+        """Read in one statement what rests on sources, what rests on that, and so on, in so many steps: ``resting_on`` has it at hand
+        from then on."""
         front = [each for each in source_ids if each not in self._resting]
         if not front:
             return
-        above = self._records.resting_above(self._tenant_id, front, _DEPTH, seen_at=self._seen_at)
+        above = self._records.resting_above(self._tenant_id, front, steps, seen_at=self._seen_at)
         hidden = self._hidden({each for ids in above.values() for each in ids})
         reached = set(front)
-        for _ in range(_DEPTH):
+        for _ in range(steps):
             for source in front:
                 self._resting[source] = [each for each in above.get(source, ()) if each not in hidden]
             # Through what is at hand already too: from here it may be a step nearer, and what rests on it is wanted.
@@ -134,20 +141,34 @@ class Shown:
             }
         return {each: supports for each in record_ids if (supports := self._supports[each])}
 
+    def supports_related(self, record_ids: Collection[str], relation: Tie) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_related``."""
+        found = self._records.supports_related(self._tenant_id, record_ids, relation, seen_at=self._seen_at)
+        hidden = self._hidden({support.source_id for supports in found.values() for support in supports})
+        return {
+            record: [each for each in supports if each.source_id not in hidden]
+            for record, supports in found.items()
+        }
+
     def read_below(self, record_ids: Collection[str], width: int) -> None:
-        """Read in one step what records rest on, and of the records among the first ``width`` sources of each what these rest on, down
-        to events: ``supports_of`` has it at hand from then on."""
-        front = [each for each in record_ids if each not in self._supports]
-        if not front:
-            return
-        below = self._records.supports_below(
-            self._tenant_id, front, _DEPTH_BELOW, width, seen_at=self._seen_at
-        )
-        hidden = self._hidden({support.source_id for supports in below.values() for support in supports})
-        for record_id in {*front, *below}:
-            self._supports[record_id] = [
-                each for each in below.get(record_id, ()) if each.source_id not in hidden
-            ]
+        """Read in one step the ids of what records rest on, and of the records among the first ``width`` of each what these rest on, down
+        to events: ``sources_of`` has them at hand from then on."""
+        front = [each for each in record_ids if each not in self._sources]
+        if front:
+            self._read_sources(front, _DEPTH_BELOW, width)
+
+    def sources_of(self, record_ids: Collection[str]) -> dict[str, list[str]]:
+        """The ids of what each record rests on, as often as it rests on each."""
+        unknown = [each for each in record_ids if each not in self._sources]
+        if unknown:
+            self._read_sources(unknown, 1, 0)
+        return {each: ids for each in record_ids if (ids := self._sources[each])}
+
+    def _read_sources(self, record_ids: Collection[str], steps: int, width: int) -> None:
+        below = self._records.sources_below(self._tenant_id, record_ids, steps, width, seen_at=self._seen_at)
+        hidden = self._hidden({each for ids in below.values() for each in ids})
+        for record_id in {*record_ids, *below}:
+            self._sources[record_id] = [each for each in below.get(record_id, ()) if each not in hidden]
 
     def _hidden(self, ids: Collection[str]) -> set[str]:
         scopes = self.scopes_of([each for each in ids if not is_event(each)])
@@ -165,11 +186,14 @@ def derived_from(
     """
     found: dict[str, dict[str, None]] = {}
     frontier: dict[str, set[str]] = {event_id: {event_id} for event_id in event_ids}
+    is_record: dict[str, bool] = {}
     for _ in range(_DEPTH):
         reached: dict[str, set[str]] = {}
         for source_id, ids in sorted(resting_on(frontier).items()):
             for record_id in ids:
-                if layer_of(record_id) is None:
+                if record_id not in is_record:
+                    is_record[record_id] = layer_of(record_id) is not None
+                if not is_record[record_id]:
                     continue
                 for event_id in frontier[source_id]:
                     known = found.setdefault(event_id, {})

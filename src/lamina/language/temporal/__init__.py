@@ -6,7 +6,7 @@ calendar, lexicon, tokens, nodes, durations, numeric, dates, relative, anchored,
 windows.
 """
 
-from lamina.language.temporal.finder import find_times
+from lamina.language.temporal.finder import each_time, find_times
 from lamina.language.temporal.values import Grain, Kind, Period, TemporalMatch, UnparseableTemporal, Window
 from lamina.language.temporal.windows import parse_window, question_window
 
@@ -17,6 +17,7 @@ __all__ = [
     "TemporalMatch",
     "UnparseableTemporal",
     "Window",
+    "each_time",
     "find_times",
     "parse_window",
     "question_window",

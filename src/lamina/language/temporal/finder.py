@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from lamina.language.temporal.calendar import Span
@@ -30,14 +31,18 @@ def find_times(text: str, reference: datetime, *, day_first: bool = False) -> li
     >>> [m.earliest.date().isoformat() for m in find_times("I moved two weeks ago", datetime(2023, 5, 15, tzinfo=UTC))]
     ['2023-05-01']
     """
+    return list(each_time(text, reference, day_first=day_first))
+
+
+def each_time(text: str, reference: datetime, *, day_first: bool = False) -> Iterator[TemporalMatch]:
+    """As ``find_times``, one by one: who needs but the first few does not wait for the rest."""
     if reference.tzinfo is None:
         raise ValueError("the reference time needs a zone")
     text = text[:TEXT_CHARS_MAX]
     if not may_hold_time(text):
-        return []
+        return
     reading = Reading(text, reference, day_first)
     near = _time_words_ahead(reading)
-    matches = []
     i = 0
     while i < reading.size:
         node = read_at(reading, i) if near[i] else None
@@ -52,9 +57,8 @@ def find_times(text: str, reference: datetime, *, day_first: bool = False) -> li
             and _same(reading, first + 1, node)
         ):
             first += 1
-        matches.append(to_match(reading, first, node, reference))
+        yield to_match(reading, first, node, reference)
         i = node.stop
-    return matches
 
 
 def may_hold_time(text: str) -> bool:

@@ -160,7 +160,7 @@ def _days_of_one_month(r: Reading, j: int, opened: str) -> Node | None:
 def open_window(r: Reading, i: int) -> Node | None:
     """``since May``, ``before 2010``, ``by the end of this month``, ``2012 or later``, ``after lunch``."""
     words = tuple(r.words[i : i + 4])
-    for lead, side, edge in _LEADS:
+    for lead, side, edge in _LEADS_BY_WORD.get(words[0], ()):
         if words[: len(lead)] == lead:
             found = _opened(r, i, i + len(lead), side, edge)
             if found:
@@ -182,6 +182,9 @@ _LEADS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("til",), "from", "start"), (("to",), "from", "date"), (("by",), "from", "start"), ((">", "="), "to", "start"),
     (("<", "="), "from", "end"), ((">",), "to", "end"), (("<",), "from", "start"),
 )  # fmt: skip
+_LEADS_BY_WORD = {
+    word: [each for each in _LEADS if each[0][0] == word] for word in {lead[0] for lead, _, _ in _LEADS}
+}
 
 
 def _opened(r: Reading, i: int, j: int, side: str, edge: str) -> Node | None:

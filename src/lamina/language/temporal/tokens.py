@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from datetime import datetime
 from functools import wraps
+from itertools import count
 from typing import NamedTuple, TypeVar
 
 from lamina.language.temporal.lexicon import ONES, ORDINALS, TENS
@@ -22,6 +23,9 @@ _ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)} | {
     0x2013: ord("-"),
 }
 _PADDING = [""] * 12
+_NUMBERS = count()
+_RULE_BITS = 8
+"""Rules that are remembered have numbers of so many bits."""
 _T = TypeVar("_T")
 
 
@@ -41,7 +45,7 @@ class Reading:
         self.now = reference.replace(tzinfo=None)
         self.zone = reference.tzinfo
         self.day_first = day_first
-        self.memo: dict[tuple[str, int], object] = {}
+        self.memo: dict[int, object] = {}
         tokens = list(_TOKEN.finditer(self.lower))
         self.size = len(tokens)
         self.words = [token.group() for token in tokens] + _PADDING  # words[-1] is "", too
@@ -71,14 +75,15 @@ class Reading:
 
 def remembered(rule: Callable[[Reading, int], _T]) -> Callable[[Reading, int], _T]:
     """Read each index once by this rule."""
-    name = f"{rule.__module__}.{rule.__qualname__}"
+    number = next(_NUMBERS)
 
     @wraps(rule)
     def read(reading: Reading, i: int) -> _T:
-        key = (name, i)
-        if key not in reading.memo:
-            reading.memo[key] = rule(reading, i)
-        return reading.memo[key]  # type: ignore[return-value]  # the key names the rule, so the type is its own
+        memo, key = reading.memo, (i << _RULE_BITS) | number
+        found = memo.get(key, memo)
+        if found is memo:
+            found = memo[key] = rule(reading, i)
+        return found  # type: ignore[return-value]  # the key names the rule, so the type is its own
 
     return read
 

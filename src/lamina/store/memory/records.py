@@ -9,6 +9,7 @@ from dataclasses import replace
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Entity,
+    Fact,
     Horizon,
     Layer,
     Loop,
@@ -20,11 +21,13 @@ from lamina.kernel.records import (
     order_of,
 )
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
+from lamina.kernel.understanding import FactState
 from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.records import RecordQuery, Statement
+from lamina.store.ports.records import InputState, RecordQuery, Statement
 from lamina.store.ports.writes import EventOffset, Inquiry, Writes
 from lamina.store.rules.records import as_stood, wanted
 
@@ -108,6 +111,16 @@ class MemoryRecords:
         }
         return {
             record_id: as_stood(versions[-1], seen_at) for record_id, versions in found.items() if versions
+        }
+
+    def input_states(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, InputState]:
+        """Mirrors ``Records.input_states``."""
+        found = self.get(tenant_id, ids, seen_at=seen_at)
+        return {
+            i: InputState(each.excluded, FactState.of(each) if isinstance(each, Fact) else None)
+            for i, each in found.items()
         }
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
@@ -246,7 +259,23 @@ class MemoryRecords:
             front = {each for ids in above.values() for each in ids if each not in found}
         return found
 
-    def supports_below(
+    def supports_related(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        relation: Tie,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_related``."""
+        found = self.supports_of(tenant_id, record_ids, seen_at=seen_at)
+        return {
+            record_id: supports
+            for record_id, supports in found.items()
+            if any(each.relation == relation for each in supports)
+        }
+
+    def sources_below(
         self,
         tenant_id: str,
         record_ids: Collection[str],
@@ -254,14 +283,15 @@ class MemoryRecords:
         width: int,
         *,
         seen_at: Instant | None = None,
-    ) -> dict[str, list[Support]]:
-        """Mirrors ``Records.supports_below``."""
-        found: dict[str, list[Support]] = {}
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_below``."""
+        found: dict[str, list[str]] = {}
         front: Collection[str] = record_ids
         for _ in range(steps):
-            below = self.supports_of(tenant_id, front, seen_at=seen_at)
+            supports = self.supports_of(tenant_id, front, seen_at=seen_at)
+            below = {i: [each.source_id for each in of_record] for i, of_record in supports.items()}
             found |= below
-            sources = {each.source_id for supports in below.values() for each in supports[:width]}
+            sources = {each for ids in below.values() for each in ids[:width]}
             front = {each for each in sources if not is_event(each) and each not in found}
         return found
 

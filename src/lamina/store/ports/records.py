@@ -10,15 +10,17 @@ from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record,
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
+from lamina.kernel.understanding import FactState
 
-__all__ = ["RecordQuery", "Records", "Statement"]
+__all__ = ["InputState", "RecordQuery", "Records", "Statement"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordQuery:
     """Which versions of derived records are wanted; None means any. Newest knowledge first.
 
-    ``after`` is the (recorded_from, id) to go on from. Excluded records are left out.
+    ``after`` is the (recorded_from, id) to go on from; only versions that were recorded after ``newer_than`` are wanted. Excluded records
+    are left out.
     """
 
     tenant_id: str
@@ -35,6 +37,7 @@ class RecordQuery:
     min_confidence: float = 0.0
     stances: Collection[str] | None = None
     after: tuple[Instant, str] | None = None
+    newer_than: Instant | None = None
     with_excluded: bool = False
     """Derivation sees excluded records too, so that a replay finds what live derivation found."""
     limit: int = 50
@@ -52,6 +55,13 @@ class Statement(NamedTuple):
     recorded_at: Instant
 
 
+class InputState(NamedTuple):
+    """Whether a record that a concept was made from is kept out, and of a fact how it stands."""
+
+    excluded: bool
+    fact: FactState | None
+
+
 class Records(Protocol):
     """The derived layers and the why graph."""
 
@@ -59,6 +69,12 @@ class Records(Protocol):
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, Record]:
         """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``, as it stood then."""
+        ...
+
+    def input_states(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, InputState]:
+        """How what ``get`` gives stands, without what it says: a concept rests on hundreds."""
         ...
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
@@ -138,7 +154,18 @@ class Records(Protocol):
         """Mirrors ``resting_on`` of the sources, of what rests on them, and so on: so many steps in one statement."""
         ...
 
-    def supports_below(
+    def supports_related(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        relation: Tie,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``supports_of`` those of the records that have a support of a relation."""
+        ...
+
+    def sources_below(
         self,
         tenant_id: str,
         record_ids: Collection[str],
@@ -146,9 +173,9 @@ class Records(Protocol):
         width: int,
         *,
         seen_at: Instant | None = None,
-    ) -> dict[str, list[Support]]:
-        """Mirrors ``supports_of`` the records, of the records among the first ``width`` supports of each, and so on: so many steps
-        in one statement."""
+    ) -> dict[str, list[str]]:
+        """The ids alone of what records rest on, in the order of ``supports_of`` and as often as there; of what the records among the
+        first ``width`` of each rest on, and so on: so many steps in one statement."""
         ...
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:

@@ -71,6 +71,7 @@ def _filtered(record: Record, query: RecordQuery) -> bool:
         and all(_field(record, name) == wanted for name, wanted in _named(query).items())
         and (query.stances is None or _field(record, "stance") in query.stances)
         and (query.after is None or (record.recorded_from, record.id) < query.after)
+        and (query.newer_than is None or record.recorded_from > query.newer_than)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import lru_cache
@@ -12,9 +13,11 @@ from lamina import limits
 from lamina.kernel.canonical import compact
 from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support, is_entity
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
+from lamina.kernel.understanding import FactState
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.records import RecordQuery, Statement
+from lamina.store.ports.records import InputState, RecordQuery, Statement
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import Row, read_record, record_row
 from lamina.store.rules.records import as_stood
@@ -26,6 +29,21 @@ from lamina.store.sqlite.index import put_texts, put_vectors
 __all__ = ["SqliteRecords", "put_writes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_ANY_SCOPE = "scope IN (SELECT value FROM json_each(:scopes))"
+_OF_ONE_SCOPE = {
+    name: _SQL[name].replace(_ANY_SCOPE, "scope = :scopes")
+    for name in (
+        "query_records",
+        "query_records_of_subject",
+        "query_records_of_object",
+        "query_records_of_topic",
+        "records_in_slot",
+        "records_of_claim",
+    )
+}
+"""Statements for a single scope, as most readers ask: its rows come in the order of the index, and reading ends at the limit. Of
+several scopes all rows are read and sorted."""
+_BEFORE_ALL = -(2**63)
 _SLOT, _BODY = 9, 22
 """Columns of ``record``."""
 
@@ -83,6 +101,19 @@ class SqliteRecords:
         rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
         return {record.id: as_stood(record, seen_at) for record in map(_read, rows)}
 
+    def input_states(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, InputState]:
+        """Mirrors ``Records.input_states``."""
+        if not ids:
+            return {}
+        found = {}
+        for row in self._readers.rows(_SQL["input_states"], (tenant_id, json_list(sorted(ids)), seen_at)):
+            record_id, excluded, is_fact, subject, kind, valid_to, counts, is_own_word = row
+            state = FactState(record_id, subject, kind, valid_to, bool(counts), bool(is_own_word))
+            found[record_id] = InputState(bool(excluded), state if is_fact else None)
+        return found
+
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
         """Mirrors ``Records.versions``."""
         return [
@@ -95,9 +126,11 @@ class SqliteRecords:
 
     def _rows_of(self, query: RecordQuery) -> list[Row]:
         axes = query.axes
+        (*scopes,) = set(query.scopes)
+        statements = _OF_ONE_SCOPE if len(scopes) == 1 else _SQL
         common = {
             "tenant_id": query.tenant_id,
-            "scopes": json_list(query.scopes),
+            "scopes": scopes[0] if len(scopes) == 1 else json_list(scopes),
             "layer": query.layer.value,
             "seen_at": axes.seen_at,
             "superseded": axes.superseded,
@@ -105,14 +138,17 @@ class SqliteRecords:
             "limit": query.limit,
         }
         if query.slot is not None:
-            return self._readers.rows(_SQL["records_in_slot"], {**common, "slot": query.slot})
+            return self._readers.rows(statements["records_in_slot"], {**common, "slot": query.slot})
         if query.claim_key is not None:
-            return self._readers.rows(_SQL["records_of_claim"], {**common, "claim_key": query.claim_key})
+            return self._readers.rows(
+                statements["records_of_claim"], {**common, "claim_key": query.claim_key}
+            )
         during, recorded = axes.valid_during, axes.recorded_during
         bindings = {
             **common,
             "recorded_start": recorded.start if recorded else None,
             "recorded_end": recorded.end if recorded else None,
+            "newer_than": _BEFORE_ALL if query.newer_than is None else query.newer_than,
             "valid_at": None if during else axes.valid_at,
             "valid_start": during.start if during else None,
             "valid_end": during.end if during else None,
@@ -126,7 +162,7 @@ class SqliteRecords:
             "after_at": query.after[0] if query.after else None,
             "after_id": query.after[1] if query.after else None,
         }
-        return self._readers.rows(_SQL[_narrowest(query)], bindings)
+        return self._readers.rows(statements[_narrowest(query)], bindings)
 
     def ended_since(
         self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
@@ -229,7 +265,23 @@ class SqliteRecords:
                 found[source_id].append(record_id)
         return dict(found)
 
-    def supports_below(
+    def supports_related(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        relation: Tie,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_related``."""
+        found: dict[str, list[Support]] = defaultdict(list)
+        if record_ids:
+            bindings = (tenant_id, json_list(record_ids), seen_at, relation)
+            for support in map(Support._make, self._readers.rows(_SQL["supports_related"], bindings)):
+                found[support.record_id].append(support)
+        return dict(found)
+
+    def sources_below(
         self,
         tenant_id: str,
         record_ids: Collection[str],
@@ -237,14 +289,13 @@ class SqliteRecords:
         width: int,
         *,
         seen_at: Instant | None = None,
-    ) -> dict[str, list[Support]]:
-        """Mirrors ``Records.supports_below``."""
-        found: dict[str, list[Support]] = defaultdict(list)
-        if record_ids:
-            bindings = (tenant_id, json_list(record_ids), seen_at, steps, width)
-            for support in map(Support._make, self._readers.rows(_SQL["supports_below"], bindings)):
-                found[support.record_id].append(support)
-        return dict(found)
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_below``."""
+        if not record_ids:
+            return {}
+        bindings = (tenant_id, json_list(record_ids), seen_at, steps, width)
+        rows = self._readers.rows(_SQL["sources_below"], bindings)
+        return {record_id: json.loads(sources) for record_id, sources in rows if sources != "[]"}
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Mirrors ``Records.entities``."""

@@ -24,6 +24,19 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value
                    WHERE v.tenant_id = ?1 AND v.id = wanted.value AND (?3 IS NULL OR v.recorded_from <= ?3)
                    ORDER BY v.version DESC LIMIT 1);
 
+-- name: input_states
+-- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them.
+SELECT r.id, r.excluded, r.layer = 'facts', r.subject, r.body ->> '$.kind', r.valid_to,
+       r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
+         AND (r.body -> '$.loop') IS NULL AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
+         AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0),
+       (r.body -> '$.said_by') IS NULL
+FROM json_each(?2) AS wanted CROSS JOIN record AS r
+WHERE r.tenant_id = ?1 AND r.id = wanted.value
+  AND r.version = (SELECT v.version FROM record AS v
+                   WHERE v.tenant_id = ?1 AND v.id = wanted.value AND (?3 IS NULL OR v.recorded_from <= ?3)
+                   ORDER BY v.version DESC LIMIT 1);
+
 -- name: record_versions
 -- Every version of one record.
 SELECT * FROM record WHERE tenant_id = ?1 AND id = ?2 ORDER BY version;
@@ -34,7 +47,7 @@ SELECT * FROM record WHERE tenant_id = ?1 AND id = ?2 ORDER BY version;
 SELECT * FROM record INDEXED BY record_scope
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
-  AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
   AND (:valid_at IS NULL OR (
@@ -56,7 +69,7 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 SELECT * FROM record INDEXED BY record_subject
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
-  AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
   AND (:valid_at IS NULL OR (
@@ -78,7 +91,7 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 SELECT * FROM record INDEXED BY record_object
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
-  AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
   AND (:valid_at IS NULL OR (
@@ -100,7 +113,7 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 SELECT * FROM record INDEXED BY record_topic
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
-  AND recorded_from <= :seen_at AND coalesce(recorded_to, 9223372036854775807) > :seen_at
+  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND coalesce(recorded_to, 9223372036854775807) > :seen_at
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
   AND (:valid_at IS NULL OR (
@@ -177,8 +190,19 @@ FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(
   AND (?3 IS NULL OR recorded_at <= ?3)
 ORDER BY record_id, place, at, recorded_at, source_id;
 
--- name: supports_below
--- As supports_of, and of the records among the first ?5 supports of each in turn, in at most ?4 steps.
+-- name: supports_related
+-- As supports_of, of those of the records that have a support of the relation ?4.
+SELECT s.tenant_id, s.record_id, s.source_id, s.relation, s.weight, s.polarity, s.place, s.actor, s.recorded_at, s.at, s.part, s.accepted_in
+FROM (SELECT DISTINCT marked.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS marked
+      WHERE marked.tenant_id = ?1 AND marked.record_id = wanted.value AND marked.relation = ?4
+        AND (?3 IS NULL OR marked.recorded_at <= ?3)) AS of
+CROSS JOIN support AS s
+WHERE s.tenant_id = ?1 AND s.record_id = of.record_id AND (?3 IS NULL OR s.recorded_at <= ?3)
+ORDER BY s.record_id, s.place, s.at, s.recorded_at, s.source_id;
+
+-- name: sources_below
+-- The ids of what records rest on in the order of supports_of, as a JSON list for each: of the records ?2, and of those among the
+-- first ?5 sources of each in turn, in at most ?4 steps.
 WITH RECURSIVE source (record_id, step) AS (
   SELECT value, 1 FROM json_each(?2)
   UNION
@@ -189,10 +213,12 @@ WITH RECURSIVE source (record_id, step) AS (
       WHERE tenant_id = ?1 AND record_id = b.record_id AND (?3 IS NULL OR recorded_at <= ?3)
       ORDER BY place, at, recorded_at, source_id LIMIT ?5))) AS found
   WHERE b.step < ?4 AND found.value NOT GLOB 'evt_*')
-SELECT tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in
-FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT record_id FROM source)
-  AND (?3 IS NULL OR recorded_at <= ?3)
-ORDER BY record_id, place, at, recorded_at, source_id;
+SELECT r.record_id, (
+  SELECT json_group_array(source_id) FROM (
+    SELECT source_id FROM support
+    WHERE tenant_id = ?1 AND record_id = r.record_id AND (?3 IS NULL OR recorded_at <= ?3)
+    ORDER BY place, at, recorded_at, source_id))
+FROM (SELECT DISTINCT record_id FROM source) AS r;
 
 -- name: statements
 -- The events that spoke of facts and count, those without words too: ?2 is a JSON list.
