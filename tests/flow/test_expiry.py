@@ -292,6 +292,17 @@ def test_facts_that_outlive_erased_words_are_kept_as_they_stand(memory: Memory) 
     assert replays(memory)
 
 
+def test_what_another_scope_believed_of_it_is_erased_with_it(memory: Memory) -> None:
+    tell_with(memory, "I live in Porto.", Directives(consolidate_into=TEAM))
+    memory.derive()
+    assert TEAM in beliefs(memory).values()
+    let_pass(memory, 11)
+    for _ in range(2):
+        expire(memory, replace(SHORT, erases=True))
+    assert "Porto" not in str([row for table, row in memory.store.snapshot() if table == "record"])
+    assert replays(memory)
+
+
 def test_whoever_is_killed_between_entry_and_erasure_goes_on(memory: Memory, monkeypatch: Any) -> None:
     for text in ("I live in Porto.", "I work as a baker.", "I have a dog."):
         memory.tell(text, START)

@@ -5,7 +5,7 @@ What is left to erase is told by the entries of the log and by what stands, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event
 from lamina.kernel.expiry import Expiry, TtlRules, expiry_of
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.records import Belief, Concept, Layer, Stance, layer_of
+from lamina.kernel.records import Belief, Concept, Layer, Record, Stance, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Clock, Instant
@@ -95,14 +95,17 @@ class ExpiredEraser:
         ties = self._store.records.dependants_of(entry.tenant_id, [entry.id]).get(entry.id, ())
         tied = {each.record_id for each in ties if each.relation == Tie.EXPIRED_BY}
         ids = sorted(each for each in tied if layer_of(each) not in (None, Layer.EVENTS))
-        records = self._store.records.get(entry.tenant_id, ids).values()
-        ended = sorted(
-            each.id
-            for each in records
-            if each.recorded_to is not None
-            or (isinstance(each, Concept | Belief) and each.stance is Stance.DEPRECATED)
-        )
-        return LeftToErase(entry, expiry, tuple(events), tuple(ended))
+        ended = {each.id for each in self._records(entry, ids) if _has_ended(each)}
+        above = self._store.records.dependants_of(entry.tenant_id, ids)
+        sent = {each.record_id for found in above.values() for each in found} - set(ids)
+        # What another scope believed of it ended there at the same instant, without a tie.
+        ended |= {
+            each.id for each in self._records(entry, sorted(sent)) if each.recorded_to == entry.recorded_at
+        }
+        return LeftToErase(entry, expiry, tuple(events), tuple(sorted(ended)))
+
+    def _records(self, entry: Event, ids: Collection[str]) -> Collection[Record]:
+        return self._store.records.get(entry.tenant_id, ids).values() if ids else ()
 
     def _erase(self, left: LeftToErase) -> None:
         """Erase what is left of an entry, with an audit row and a line in the list of what was erased."""
@@ -124,6 +127,11 @@ class ExpiredEraser:
         )
         erase_part(self._store, self._tombstones, erasure, _listed(erasure, entry, self._clock.now()))
         self._done.add(entry.id)
+
+
+def _has_ended(record: Record) -> bool:
+    deprecated = isinstance(record, Concept | Belief) and record.stance is Stance.DEPRECATED
+    return deprecated or record.recorded_to is not None
 
 
 def _listed(erasure: Erasure, entry: Event, now: Instant) -> ListedErasure:

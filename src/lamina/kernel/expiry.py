@@ -49,8 +49,8 @@ class Expiry:
 
 
 def expiry_of(event: Event) -> Expiry | None:
-    """What an entry of the log says is over, None for any other event."""
-    if event.origin.channel != EXPIRY:
+    """What an entry of the log says is over, None for any other event, and for an entry that lost its content."""
+    if event.origin.channel != EXPIRY or event.redacted_by is not None:
         return None
     said = event.content
     return Expiry(

@@ -44,7 +44,9 @@ def expire_beliefs(view: View, expiry: Expiry) -> Writes:
     writes = BeliefReviser(view).revise(_ended_facts(view))
     anew = {each.id for each in writes.records}
     ended = sorted({each.id for each in writes.closings} - anew)
-    writes.supports += [tie(view.event, each, view.event.id, Tie.EXPIRED_BY) for each in ended]
+    # Not those of other scopes: who erases this one would find its entry cited there.
+    own = [each for each in map(view.record, ended) if each is not None and each.scope == view.event.scope]
+    writes.supports += [tie(view.event, each.id, view.event.id, Tie.EXPIRED_BY) for each in own]
     return writes
 
 

@@ -104,7 +104,10 @@ class _Step:
         front = set(ids)
         walked = set(ids)
         while front:
-            found = self._ground.read.dependants(sorted(front))
+            # An event rests on nothing: what ties it to an entry of the log says that it was cancelled, or is over.
+            found = [
+                each for each in self._ground.read.dependants(sorted(front)) if _is_derived(each.record_id)
+            ]
             for each in found:
                 edges.setdefault(each.record_id, set()).add(each.source_id)
             front = {each.record_id for each in found} - walked
