@@ -14,6 +14,7 @@ import re
 import string
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from capsules import body, later
 from lamina import limits
 from lamina.continuity.owned import documents_about
 from lamina.coordination.messages.owned import with_messages
+from lamina.coordination.operators.segments import SEGMENT_FAMILIES
 from lamina.forget.runner import Eraser
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
@@ -135,6 +137,7 @@ class Aviary:
             self.tell(number, Scope(f"{HOME}/project:tea"))
             self._relay(number)
             self._mem0_and_mcp(number)
+        self._history()
         self.converse()
         self.settle()
         word = next(iter(self.canaries.sung))
@@ -209,8 +212,8 @@ class Aviary:
         for path in (f"memory/notes/{word('a path')}.md", _NOTE):
             self.post("/v1/write", {"path": path, "content": f"# {word('a body')}\n"})
         log = f"memory/episodic/{word('a log')}.jsonl"
-        for _ in range(2):
-            self.post("/v1/append", {"path": log, "record": {"said": word("a line")}})
+        for path in (log, log, f"memory/episodic/{word('another log')}.jsonl"):
+            self.post("/v1/append", {"path": path, "record": {"said": word("a line")}})
         about = {"subject_kind": "user", "subject_id": f"alice-{number}"}
         capsule = body(
             "user",
@@ -237,6 +240,16 @@ class Aviary:
         }
         self.post("/v1/schedule/items", {**item, "metadata": {"of": word("metadata")}})
         self._messages()
+
+    def _history(self) -> None:
+        """An operator moves her logs into the history, half of them on to cold storage, and one of these back."""
+        rolled = self._ran("segment_history_maintenance")["rolled_segment_ids"]
+        cold = {"family": "episodic", "segment_ids": rolled[: max(2, len(rolled) // 2)]}
+        assert self._ran("segment_history_cold_store", **cold)["cold_stored_count"] >= 2
+        self._ran("segment_history_cold_rehydrate", family="episodic", segment_id=rolled[0])
+
+    def _ran(self, job: str, **arguments: Any) -> Any:
+        return self.post("/v1/ops/run", {"job_id": job, "arguments": arguments}, BOB)["job_result"]
 
     def _messages(self) -> None:
         """What Alice sends, what Bob sends her, what each answers, and what a relay says that she sent."""
@@ -363,6 +376,7 @@ class Aviary:
 @pytest.fixture(name="aviary")
 def _aviary(make_world: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Aviary:
     monkeypatch.setattr("lamina.limits.WAIT_S_MAX", 0.01)
+    monkeypatch.setitem(SEGMENT_FAMILIES, "episodic", replace(SEGMENT_FAMILIES["episodic"], bytes_max=1))
     return Aviary(make_world(doors="mem0"), tmp_path)
 
 

@@ -246,3 +246,30 @@ def test_what_is_no_unit_of_the_history_is_not_moved(world: Any) -> None:
         assert run(world, job_id, arguments={"source_payload_path": path}) == refusal
     assert run(world, "artifact_history_cold_rehydrate") == (400, "INVALID_JOB_ARGUMENTS")
     assert len(world.store.documents.below("acme", "")) == 3
+
+
+def test_artifacts_that_ended_become_units_that_go_to_cold_storage(world: Any) -> None:
+    caller = world.get("/v1/auth/whoami")["caller"]
+    for task_id, status in (("over", "done"), ("under-way", "in_progress")):
+        task = {"task_id": task_id, "title": task_id, "owner_peer": caller, "status": "open"}
+        assert world.call("POST", "/v1/tasks", body=task).status_code == 200
+        assert world.call("PATCH", f"/v1/tasks/{task_id}", body={"status": status}).status_code == 200
+    put(world, "tasks/done/damaged.json", b"{")
+    assert run(world, "artifact_history_maintenance")[1]["job_result"]["history_ids"] == []
+    world.clock.at += (bounds.ARTIFACT_REST_DAYS * 24 * 3600 + 1) * SECOND_US
+    moved = run(world, "artifact_history_maintenance", arguments={"family": "task_done"})[1]["job_result"]
+    (unit,) = moved["history_ids"]
+    path = f"tasks/history/done/{unit}.json"
+    kept = json.loads(world.store.documents.read("acme", path).content)
+    assert (kept["schema_type"], kept["source_path"], kept["artifact"]["task_id"]) == (
+        "task_done_history_unit", "tasks/done/over.json", "over",
+    )  # fmt: skip
+    assert {each.path for each in world.store.documents.below("acme", "tasks")} == {
+        path, f"tasks/history/done/index/{unit}.json", "tasks/open/under-way.json", "tasks/done/damaged.json",
+    }  # fmt: skip
+    # Whoever wrote it is still who an erasure asks for, and the jobs of cold storage know the unit.
+    assert path in world.store.traces.owned("acme", [caller]).paths
+    cold = run(world, "artifact_history_cold_store", arguments={"source_payload_path": path})
+    assert (cold[0], cold[1]["job_result"]["history_id"]) == (200, unit)
+    again = run(world, "artifact_history_maintenance", arguments={"family": "task_done"})[1]["job_result"]
+    assert (again["selection_count"], again["batch_limit_reached"]) == (0, False)

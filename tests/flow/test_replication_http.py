@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -100,3 +101,23 @@ def test_a_key_that_was_used_brings_back_its_counts(there: Server) -> None:
     assert again == first | {"idempotent_replay": True}
     other = bundle | {"files": []}
     assert there.code("POST", PULL, other, by=BO, tenant=there.peer) == "IDEMPOTENCY_CONFLICT"
+
+
+def test_jobs_give_and_take_files_as_the_routes_do(here: Server) -> None:
+    here.owns("POST", "/v1/write", {"path": "projects/plan.md", "content": "Freeze\n"})
+
+    def run(job: str, **arguments: Any) -> Any:
+        return here.owns("POST", "/v1/ops/run", {"job_id": f"replication.{job}", "arguments": arguments})[
+            "job_result"
+        ]
+
+    pushed = run("push", dry_run=True, include_prefixes=["projects"])
+    assert (pushed["file_count"], pushed["sample_paths"]) == (1, ["projects/plan.md"])
+    file = {"path": "projects/b.md", "content": "tea", "sha256": sha256(b"tea").hexdigest(), "version": 1}
+    keyed = {"source_peer": "bo", "files": [file], "idempotency_key": "k"}
+    assert run("pull", **keyed)["committed_files"] == ["projects/b.md", "peers/replication_state.json"]
+    # A key stands for what was pulled, whichever way it came.
+    again = here.owns("POST", PULL, keyed)
+    assert (again["idempotent_replay"], again["changed_count"]) == (True, 1)
+    changed = {"job_id": "replication.pull", "arguments": keyed | {"files": []}}
+    assert here.code("POST", "/v1/ops/run", changed, by=BO, tenant=here.owner) == "IDEMPOTENCY_CONFLICT"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from lamina import limits
 from lamina.errors import Conflict
@@ -16,9 +17,12 @@ from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, 
 from lamina.store.ports.idempotency import Remembered
 from lamina.store.ports.log import Capture
 
-__all__ = ["Told", "draft_of", "landed", "retried", "written"]
+__all__ = ["ACTOR", "Told", "draft_of", "landed", "retried", "written"]
 
 T = TypeVar("T")
+
+ACTOR: Final = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
+"""Authors of commits that events can be of: one that came from a clone may be anybody."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from lamina.continuity.capsule.wording import in_words
 from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.continuity.context.snapshots import snapshot_told
 from lamina.continuity.files.keeping import file_told
-from lamina.continuity.landing import Told, draft_of
+from lamina.continuity.landing import ACTOR, Told, draft_of
 from lamina.continuity.shelf.envelopes import archived, fallback
 from lamina.continuity.shelf.loading import loaded
 from lamina.errors import LaminaError
@@ -26,9 +26,9 @@ from lamina.store.ports.log import Capture
 __all__ = ["Unreadable", "telling", "unreadable"]
 
 _RESTORER: Final = "system:restore"
-_ACTOR = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
+_STUB = re.compile(r".+/history/(?:.+/)?index/[^/]+\.json")
 _UNTOLD: Final = ("config/", "index/", "peers/registry.json", "peers/trust_policies.json", f"{ROOT}/")
-"""What a server keeps for itself: its policies, whom it trusts, what it derived, and the copies beside capsules."""
+"""What a server keeps for itself: its policies, whom it trusts, what it derived, the copies beside capsules, and stubs of histories."""
 
 
 def telling(tenant_id: str) -> Tell:
@@ -39,7 +39,7 @@ def telling(tenant_id: str) -> Tell:
         if told is None:
             return None
         commit = step.commit
-        actor = commit.author if _ACTOR.fullmatch(commit.author) else _RESTORER
+        actor = commit.author if ACTOR.fullmatch(commit.author) else _RESTORER
         return Capture(
             draft_of(tenant_id, actor, commit.committed_at, told, appended=step.kind is ChangeKind.APPEND)
         )
@@ -54,7 +54,7 @@ def _told(step: Step) -> Told | None:
         return None
     if step.path.startswith(ACTIVE):
         return _capsule_told(step)
-    if step.path.startswith(_UNTOLD):
+    if step.path.startswith(_UNTOLD) or _STUB.fullmatch(step.path):
         return None
     if step.path.startswith(f"{SNAPSHOTS}/") and (kept := _object(text)) is not None:
         return snapshot_told(step.path, kept)

@@ -17,14 +17,23 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import from_json
 
-from lamina.continuity.landing import landed, retried
+from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
+from lamina.coordination.operators.moving import landed_for, sole_author, telling_of
 from lamina.errors import Conflict, Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.wire import Request, Result, Text
 from lamina.store.ports.documents import Change, ChangeKind, Document, Documents
 
-__all__ = ["HistoryFamily", "HistoryMoved", "MoveToCold", "Rehydrate", "StoredHistory"]
+__all__ = [
+    "HistoryFamily",
+    "HistoryMoved",
+    "MoveToCold",
+    "Rehydrate",
+    "StoredHistory",
+    "history_object",
+    "unpacked_history",
+]
 
 HistoryFamily = Literal["artifact", "registry"]
 _Path = Annotated[Text, Field(max_length=bounds.OPS_PATH_LENGTH_MAX)]
@@ -120,7 +129,7 @@ class StoredHistory:
             Change(unit.payload, ChangeKind.REMOVE, expected_version=payload.version),
             self._repointed(unit, stub, unit.payload, unit.cold),
         ]
-        return self._moved(unit, call, changes, unit.cold, "cold store")
+        return self._moved(unit, call, changes, payload.path, "cold-store")
 
     def _rehydrated(self, unit: _Unit, call: Call) -> HistoryMoved:
         standing = self._standing(unit, call)
@@ -128,17 +137,17 @@ class StoredHistory:
         if unit.payload in standing:
             raise _conflict(unit, "its payload stands there already")
         changes = [
-            _put(unit.payload, _unpacked(cold.content), None),
+            _put(unit.payload, unpacked_history(cold.content), None),
             Change(unit.cold, ChangeKind.REMOVE, expected_version=cold.version),
             self._repointed(unit, stub, unit.cold, unit.payload),
         ]
-        return self._moved(unit, call, changes, unit.payload, "rehydrate")
+        return self._moved(unit, call, changes, cold.path, "cold-rehydrate")
 
     def _standing(self, unit: _Unit, call: Call) -> dict[str, Document]:
         return self._documents.read_many(call.principal.tenant_id, [unit.payload, unit.stub, unit.cold])
 
     def _repointed(self, unit: _Unit, stub: Document, before: str, after: str) -> Change:
-        value = _object(stub.content)
+        value = history_object(stub.content)
         if value.get("schema_type") != f"{self._family}_history_stub":
             raise _invalid("the stub is none of this history")
         if value.get("payload_path") != before:
@@ -146,8 +155,13 @@ class StoredHistory:
         text = json.dumps(value | {"payload_path": after}, indent=2, ensure_ascii=False) + "\n"
         return _put(unit.stub, text.encode(), stub.version)
 
-    def _moved(self, unit: _Unit, call: Call, changes: list[Change], payload: str, done: str) -> HistoryMoved:
-        commit = landed(self._documents, call, f"{self._family} history: {done} {unit.id}", changes, None)
+    def _moved(self, unit: _Unit, call: Call, changes: list[Change], source: str, done: str) -> HistoryMoved:
+        payload = unit.payload if source == unit.cold else unit.cold
+        message = f"{self._family}-history: {done} {unit.id.partition('__')[0]} {unit.id}"
+        author = sole_author(self._documents, call, source)
+        back = changes[0].content if payload == unit.payload else None
+        captures = [] if back is None else telling_of(call, author, payload, back, call.now)
+        commit = landed_for(self._documents, call, author, message, changes, captures)
         return HistoryMoved(
             history_id=unit.id,
             payload_path=payload,
@@ -176,7 +190,8 @@ def _put(path: str, content: bytes, version: int | None) -> Change:
     return Change(path, ChangeKind.PUT, content, expected_version=version)
 
 
-def _unpacked(content: bytes) -> bytes:
+def unpacked_history(content: bytes) -> bytes:
+    """What a compressed copy holds; raises ``Malformed`` (INVALID_HISTORY)."""
     decoder = zlib.decompressobj(wbits=31)
     try:
         payload = decoder.decompress(content, bounds.HISTORY_UNIT_BYTES_MAX)
@@ -187,7 +202,8 @@ def _unpacked(content: bytes) -> bytes:
     return payload
 
 
-def _object(content: bytes) -> dict[str, Any]:  # Any: JSON
+def history_object(content: bytes) -> dict[str, Any]:  # Any: JSON
+    """What a stub says; raises ``Malformed`` (INVALID_HISTORY)."""
     try:
         value = from_json(content, allow_inf_nan=False)
     except ValueError:

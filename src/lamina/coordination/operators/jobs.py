@@ -64,5 +64,6 @@ JOBS: Final[Mapping[str, Job]] = {
     "segment_history_maintenance": Job("segment_history_maintenance", "Roll append logs that have grown large or old.", False, _DAILY),
     "segment_history_cold_store": Job("segment_history_cold_store", "Compress rolled segments.", False, _WEEKLY),
     "segment_history_cold_rehydrate": Job("segment_history_cold_rehydrate", "Bring a segment back.", False),
+    "artifact_history_maintenance": Job("artifact_history_maintenance", "Move artifacts that ended a month ago into their history.", False),
 }  # fmt: skip
-"""Every job of the contract, in its order."""
+"""Every job of the contract, in its order, and one of ours."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from lamina.continuity.declaring import reads, writes
 from lamina.coordination.operators import requests
+from lamina.coordination.operators.artifact_units import ArtifactPasses, ArtifactsMoved, MoveArtifacts
 from lamina.coordination.operators.backing_up import (
     BackingUp,
     BackUpDocuments,
@@ -26,6 +27,15 @@ from lamina.coordination.operators.histories import (
 )
 from lamina.coordination.operators.rotation import Rotation
 from lamina.coordination.operators.running import JobRunner
+from lamina.coordination.operators.segment_requests import (
+    MaintainSegments,
+    RehydrateSegment,
+    SegmentRehydrated,
+    SegmentsMaintained,
+    SegmentsStored,
+    StoreSegments,
+)
+from lamina.coordination.operators.segmenting import SegmentHistory
 from lamina.coordination.operators.sweeping import DeadLetterSweep, SweepDeadLetters, SweptDeadLetters
 from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Answer, Call, Operation
@@ -96,6 +106,17 @@ def operator_jobs(parts: OperatorParts, replay: Callable[[Any, Call], Answer]) -
             writes(_ADMIN, f"{name}_rehydrate", Rehydrate, HistoryMoved, history.rehydrate,
                    "Bring a unit of history back.", fails=moved),
         ]  # fmt: skip
+    passes, segments = ArtifactPasses(parts.store.documents), SegmentHistory(parts.store.documents)
+    rows += [
+        writes(_ADMIN, "artifact_history_maintenance", MoveArtifacts, ArtifactsMoved, passes.move,
+               "Move artifacts that ended into their history."),
+        writes(_ADMIN, "segment_history_maintenance", MaintainSegments, SegmentsMaintained, segments.maintain,
+               "Move append logs that have grown large or old into their history."),
+        writes(_ADMIN, "segment_history_cold_store", StoreSegments, SegmentsStored, segments.store,
+               "Compress segments of append logs.", fails=moved),
+        writes(_ADMIN, "segment_history_cold_rehydrate", RehydrateSegment, SegmentRehydrated, segments.rehydrate,
+               "Bring a segment of an append log back.", fails=moved),
+    ]  # fmt: skip
     return [replace(row, local_only=True) for row in rows]
 
 
@@ -111,7 +132,8 @@ def job_operations(parts: OperatorParts, served: Sequence[Operation[Any]]) -> li
               "What jobs run, and how they went."),
         writes(_ADMIN, "ops_run", requests.RunJob, requests.RunJobResult, runner.run,
                "Run a job now, one run of it at a time.", bucket="ops_run",
-               fails=("UNKNOWN_JOB", "INVALID_JOB_ARGUMENTS", "JOB_RUNNING", "PAYLOAD_TOO_LARGE")),
+               fails=("UNKNOWN_JOB", "INVALID_JOB_ARGUMENTS", "JOB_RUNNING", "PAYLOAD_TOO_LARGE", "HISTORY_NOT_FOUND",
+                      "HISTORY_CONFLICT", "INVALID_HISTORY")),
         reads(_ADMIN, "ops_schedule_export", requests.ExportJobSchedule, requests.JobSchedule, runner.schedule,
               "Files for systemd or cron that run the jobs.", fails=("INVALID_JOB_SCHEDULE",)),
     ]  # fmt: skip

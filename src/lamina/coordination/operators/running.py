@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import to_json
 
 from lamina import limits
 from lamina.coordination.operators import bounds
@@ -136,7 +137,8 @@ class JobRunner:
                 "planned_arguments": planned,
             }
         else:
-            answered = self._worked(begun, operation, wanted, call)
+            body = to_json(request.arguments)
+            answered = self._worked(begun, operation, wanted, body, call)
         return Answer(RunJobResult(run_id=begun.run_id, job_id=begun.job_id, job_result=answered))
 
     def _prepared(self, request: RunJob) -> tuple[Operation[Any], BaseModel]:
@@ -163,11 +165,11 @@ class JobRunner:
         return operation, wanted
 
     def _worked(
-        self, begun: JobRun, operation: Operation[Any], wanted: BaseModel, call: Call
+        self, begun: JobRun, operation: Operation[Any], wanted: BaseModel, body: bytes, call: Call
     ) -> dict[str, Any]:  # Any: the job's own answer
         try:
-            # The key of the run is not that of what it runs.
-            answer = operation.handler(wanted, replace(call, key=None))
+            # The key of the run is not that of what it runs, nor is its body.
+            answer = operation.handler(wanted, replace(call, key=None, body=body))
         except Exception as error:
             code = error.code if isinstance(error, LaminaError) else "INTERNAL"
             self._runs.end(replace(begun, status="failed", finished_at=self._clock.now(), error=code))

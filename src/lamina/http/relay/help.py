@@ -1,6 +1,6 @@
 """The runtime help of the Relay contract, as pages of JSON that are made once.
 
-The ids are closed lists of the contract, and the texts are in ``relay_texts``. What a page says of an operation comes
+The ids are closed lists of the contract, beside which every other tool that is served has a page; the texts are in ``relay_texts``. What a page says of an operation comes
 from the rows: a text that names one which is not served is left out.
 """
 
@@ -45,7 +45,10 @@ def help_pages(served: Served, limits: LimitTable) -> dict[str, Any]:
     texts = _Texts(served)
     tools, topics, hooks = texts.entries("tools"), texts.entries("topics"), texts.entries("hooks")
     pages: dict[str, Any] = {f"{HELP_PATH}/hooks": {"hooks": list(hooks.values())}}
-    pages |= {f"{HELP_PATH}/tools/{id_}": {"kind": "tool", **entry} for id_, entry in tools.items()}
+    further = texts.further()
+    pages |= {
+        f"{HELP_PATH}/tools/{id_}": {"kind": "tool", **entry} for id_, entry in {**tools, **further}.items()
+    }
     pages |= {f"{HELP_PATH}/topics/{id_}": {"kind": "topic", **entry} for id_, entry in topics.items()}
     errors = _operations()["errors"]
     pages |= {
@@ -56,6 +59,7 @@ def help_pages(served: Served, limits: LimitTable) -> dict[str, Any]:
         "http_endpoints": [f"GET {path}" for path in HELP_METHODS],
         "mcp_methods": list(HELP_METHODS.values()) if served.has_mcp else [],
         "tool_topics": list(tools),
+        "further_tool_topics": list(further),
         "non_tool_topics": list(topics),
         "hook_ids": list(hooks),
         "errors": list(errors),
@@ -85,6 +89,22 @@ class _Texts:
             "minimal_payload": {} if missing else entry["minimal_payload"],
             "common_mistakes": [] if missing else self.said(entry["common_mistakes"]),
             "correction_hints": [] if missing else self.said(entry["correction_hints"]),
+        }
+
+    def further(self) -> dict[str, dict[str, Any]]:
+        """The tools that are served beyond the contract's own list of topics, by their names."""
+        return {
+            name: self._entry(
+                name,
+                {
+                    "needs": [name],
+                    "operations": [name],
+                    "purpose": self.served.route_of(name).operation.summary,
+                    **entry,
+                },
+            )
+            for name, entry in _further().items()
+            if self.served.has_tool(name)
         }
 
     def said(self, texts: Iterable[str]) -> list[str]:
@@ -184,6 +204,11 @@ def _limit_pages(served: Served, limits: LimitTable) -> dict[str, Any]:
 @cache
 def _operations() -> Any:
     return _loaded("operations.yaml")
+
+
+@cache
+def _further() -> Any:
+    return _loaded("tools.yaml")
 
 
 @cache

@@ -165,11 +165,12 @@ class Workflows(Result):
 
 
 class HelpIndex(Result):
-    """The closed lists of ids that the help explains."""
+    """The closed lists of ids that the help explains; ``further_tool_topics`` are ours, the other tools that are served."""
 
     http_endpoints: list[str]
     mcp_methods: list[str]
     tool_topics: list[str]
+    further_tool_topics: list[str]
     non_tool_topics: list[str]
     hook_ids: list[str]
     errors: list[str]

@@ -1,6 +1,7 @@
-"""Ids, paths and bodies that nobody should send, over HTTP and as tools: refused in words, and nothing stands where it should not.
+"""Ids, paths and bodies that nobody should send, over HTTP and as tools, to coordination, tasks, patches, replication, messages, keys,
+peers and operators: refused in words, and nothing stands where it should not.
 
-``COORDINATION_CASES`` says how many; a case is drawn by its own number, which a failure names.
+``RELAY_CASES`` says how many, ``RELAY_SEED`` which; a case is drawn by its own number, which a failure names.
 """
 
 from __future__ import annotations
@@ -25,12 +26,17 @@ from given import NOON, ManualClock
 from lamina.access.relay_tokens import issue, owner_grant
 from lamina.http.relay.contract import TOOLS
 from lamina.kernel.ids import RandomIds
+from lamina.kernel.time import SECOND_US
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
 from neighbours import Neighbours
 
-CASES = int(os.environ.get("COORDINATION_CASES", "400"))
-SEED = 20_261_123
+CASES = int(os.environ.get("RELAY_CASES", "450"))
+SEED = int(os.environ.get("RELAY_SEED", "20261123"))
+RENEWED = 250
+"""After so many cases callers are let in anew: what is sent takes tokens back, and trust."""
 LAUNCH = {"subject_kind": "thread", "subject_id": "launch"}
+LETTER = {"thread_id": "t", "sender": "bo", "recipient": "cy", "subject": "Plan", "body_md": "Shall we?"}
 NAMES = ("bo", "cy")
 ODD_IDS = (
     "..", "../../config/peer_tokens", "..%2f..%2fx", "%2e%2e%2f", "a/b", "/etc/passwd", "C:\\x", "con", "x\0y", "\u202e", "\ud800",
@@ -52,10 +58,14 @@ FIELDS = (
     "owner_peer",
     "x" * 200,
 )
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}
 PLACES = re.compile(
-    r"memory/(continuity/(fallback/)?thread-launch|coordination/(handoffs/handoff|shared/shared|reconciliations/recon)_[0-9a-f]{32})\.json"
-    r"|peers/registry\.json|tasks/(open|done)/[^/]+\.json|patches/(proposals|applied)/[^/]+\.json|projects/[ab]\.md|peers/replication_state\.json"
+    r"memory/continuity/.+|memory/coordination/(handoffs/handoff|shared/shared|reconciliations/recon)_[0-9a-f]{32}\.json"
+    r"|peers/(registry|replication_state|trust_policies)\.json|tasks/(open|done)/[^/]+\.json|patches/(proposals|applied)/[^/]+\.json|projects/[ab]\.md"
+    r"|messages/(inbox|relay)/[^/]+/[0-9-]{10}/[^/]+\.json|messages/acks/[^/]+/[^/]+\.json|memory/summaries/weekly/compact_[^/]+\.(md|json)"
+    r"|memory/episodic/(log\.jsonl|history/(index/|cold/)?episodic__log__[0-9TZ]+__000[1-9]\.(jsonl|json|jsonl\.gz))"
 )
+FILES = re.compile(r"lamina\.db(-wal|-shm)?|relay(\.key)?|backups|bells|locks|.*\.lock|checked\.json")
 LEAKS = re.compile(r"Traceback|File \"|\.py\b|site-packages|apsw|sqlite|\"INTERNAL\"", re.IGNORECASE)
 """Over MCP a fault of ours has status 200, and our code."""
 
@@ -72,14 +82,11 @@ class Target(Neighbours):
             relay_token_rate_per_min=10**9,
             relay_ip_rate_per_min=10**9,
             relay_replication=True,
+            data=folder,
+            backup_folder=folder / "backups",
         )
         self.documents = self.store.documents
-        self.know(bo="trusted", cy="trusted", eve="untrusted")
-        tokens = self.store.relay_tokens
-        self.tokens = [
-            issue(tokens, RandomIds(), NOON, tenant_id="acme", peer_id=name, grant=owner_grant())
-            for name in NAMES
-        ]
+        self.tokens = self._let_in()
         made = [self._made(path, sent) for path, sent in self._beginnings()]
         self.ids = [next(value for name, value in each.items() if name.endswith("_id")) for each in made]
         self.said(
@@ -89,7 +96,44 @@ class Target(Neighbours):
             by="agent:bo",
             tenant=self.tokens[0],
         )
-        self.rows = self._rows(*self.ids)
+        self.ids.append(self._message())
+        self._log()
+        self.rows = [
+            *self._rows(*self.ids[:2]),
+            *self._messages(self.ids[2]),
+            *self._keys_and_peers(),
+            *self._jobs(),
+        ]
+
+    def _let_in(self) -> list[str]:
+        self.know(bo="trusted", cy="trusted", eve="untrusted")
+        return [
+            issue(
+                self.store.relay_tokens,
+                RandomIds(),
+                NOON,
+                tenant_id="acme",
+                peer_id=name,
+                grant=owner_grant(),
+            )
+            for name in NAMES
+        ]
+
+    def renew(self) -> None:
+        """Whoever calls holds a token again, and is trusted."""
+        self.tokens = self._let_in()
+
+    def _message(self) -> str:
+        sent = LETTER | {"delivery": {"requires_ack": True}}
+        made = self.said("POST", "/v1/messages/send", sent, by="agent:bo", tenant=self.tokens[0])
+        return str(made["message"]["id"])
+
+    def _log(self) -> None:
+        """A log of yesterday, which is due for the history."""
+        change = Change("memory/episodic/log.jsonl", ChangeKind.APPEND, b"{}\n")
+        write = Write(tenant_id="acme", author="agent:bo", message="log", changes=[change])
+        self.documents.write([write])
+        self.clock.at += 86_400 * SECOND_US
 
     def _made(self, path: str, sent: Any) -> Any:
         answer = self.said("POST", path, sent, by="agent:bo", tenant=self.tokens[0])
@@ -162,6 +206,98 @@ class Target(Neighbours):
             ("GET", f"{root}/reconciliations/query", "", page | {"owner_peer": "bo", "status": "open", "thread_id": "th"}),
             ("POST", f"{root}/reconciliation/{{reconciliation_id}}/resolve", recon_id, {
                 "expected_version": 1, "outcome": "rejected", "resolution_summary": "s"}),
+        ]  # fmt: skip
+
+    @staticmethod
+    def _messages(message_id: str) -> list[tuple[str, str, str, dict[str, Any]]]:
+        terms = {"requires_ack": True, "ack_timeout_seconds": 60, "max_retries": 1}
+        envelope = {"key_id": "k", "nonce": "n", "signature": "0" * 64, "algorithm": "hmac-sha256"}
+        more = {"priority": "normal", "attachments": ["a"]}
+        relayed = {name: value for name, value in LETTER.items() if name != "recipient"}
+        return [
+            ("POST", "/v1/messages/send", "", LETTER | more | {"idempotency_key": "k", "delivery": terms}),
+            ("POST", "/v1/messages/send", "", LETTER | {"signed_envelope": envelope}),
+            ("POST", "/v1/messages/ack", "", {"message_id": message_id, "status": "accepted", "reason": "r", "ack_id": "a-1"}),
+            ("POST", "/v1/replay/messages", "", {"message_id": message_id, "reason": "r", "force": True, "ack_timeout_seconds": 60}),
+            ("POST", "/v1/relay/forward", "", relayed | {"relay_id": "r", "target_recipient": "cy", "envelope": {"by": "r"}}),
+            ("POST", "/v1/messages/verify", "", envelope | {"payload": {"a": 1}, "consume_nonce": True}),
+            ("GET", "/v1/messages/inbox", "", {"recipient": "cy", "limit": 5, "after": 0}),
+            ("GET", "/v1/messages/thread", "", {"thread_id": "t", "limit": 5}),
+            ("GET", "/v1/messages/pending", "", {"recipient": "cy", "status": "pending_ack", "include_terminal": True, "limit": 5}),
+        ]  # fmt: skip
+
+    @staticmethod
+    def _keys_and_peers() -> list[tuple[str, str, str, dict[str, Any]]]:
+        folders = {"read_namespaces": ["memory"], "write_namespaces": ["tasks"]}
+        until = {"ttl_seconds": 60, "description": "d"}
+        return [
+            ("GET", "/v1/security/tokens", "", {"peer_id": "dee", "status": "active", "include_inactive": True}),
+            ("POST", "/v1/security/tokens/issue", "", folders | until | {"peer_id": "dee", "scopes": ["read:files"], "token_id": "t-1"}),
+            ("POST", "/v1/security/tokens/revoke", "", {"token_id": "t-1", "peer_id": "dee", "revoke_all_for_peer": True, "reason": "r"}),
+            ("POST", "/v1/security/tokens/rotate", "", folders | until | {"token_id": "t-1", "new_token_id": "t-2", "scopes": ["search"]}),
+            ("POST", "/v1/security/keys/rotate", "", {"key_id": "k", "activate": True, "retire_previous": False, "return_secret": True}),
+            ("GET", "/v1/peers", "", {}),
+            ("POST", "/v1/peers/register", "", {
+                "peer_id": "dee", "base_url": "http://127.0.0.1:1", "public_key": "k", "capabilities_url": "/v1/manifest",
+                "trust_level": "restricted", "allowed_scopes": ["read:files"], "transition_reason": "they are new"}),
+            ("POST", "/v1/peers/{peer_id}/trust", "dee", {"trust_level": "trusted", "reason": "they work with us"}),
+            ("GET", "/v1/peers/{peer_id}/manifest", "dee", {}),
+        ]  # fmt: skip
+
+    @staticmethod
+    def _jobs() -> list[tuple[str, str, str, dict[str, Any]]]:
+        unit = "tasks/history/done/task_done__20260513T120000Z__0001"
+        segment = "episodic__log__20260514T120000Z__0001"
+        jobs: list[tuple[str, dict[str, Any]]] = [
+            ("index.rebuild_incremental", {}),
+            ("metrics.poll_and_alarm_eval", {}),
+            ("security.rotation_check", {"lookahead_hours": 2}),
+            ("backup.create", {"include_prefixes": ["tasks"], "note": "n"}),
+            ("backup.restore_test", {"verify_continuity": True}),
+            (
+                "replication.pull",
+                {
+                    "source_peer": "bo",
+                    "files": [{"path": "projects/b.md", "content": "tea", "sha256": TEA, "version": 3}],
+                },
+            ),
+            ("replication.push", {"dry_run": True, "include_prefixes": ["projects"]}),
+            ("messages.replay_dead_letter_sweep", {"limit": 2, "force": True, "reason": "r"}),
+            ("compact.plan", {"source_path": "memory", "note": "n"}),
+            (
+                "continuity_cold_store",
+                {"source_archive_path": "memory/continuity/archive/thread-launch-20260513T120000Z.json"},
+            ),
+            (
+                "continuity_cold_rehydrate",
+                {"cold_stub_path": "memory/continuity/cold/index/thread-launch-20260513T120000Z.md"},
+            ),
+            (
+                "continuity_retention_apply",
+                {"source_archive_paths": ["memory/continuity/archive/thread-launch-20260513T120000Z.json"]},
+            ),
+            *(
+                (f"{family}_history_cold_{what}", {"source_payload_path": f"{unit}.json"})
+                for family in ("artifact", "registry")
+                for what in ("store", "rehydrate")
+            ),
+            ("artifact_history_maintenance", {"family": "handoff", "batch_limit": 2}),
+            ("segment_history_maintenance", {"family": "episodic", "batch_limit": 2}),
+            (
+                "segment_history_cold_store",
+                {"family": "episodic", "batch_limit": 2, "segment_ids": [segment]},
+            ),
+            ("segment_history_cold_rehydrate", {"family": "episodic", "segment_id": segment}),
+        ]
+        return [
+            ("GET", "/v1/metrics", "", {}),
+            ("GET", "/v1/ops/catalog", "", {}),
+            ("GET", "/v1/ops/status", "", {"limit": 5}),
+            ("GET", "/v1/ops/schedule/export", "", {"format": "cron"}),
+            ("POST", "/v1/compact/run", "", {"source_path": "memory", "note": "n"}),
+            ("POST", "/v1/backup/create", "", {"include_prefixes": ["projects"], "note": "n"}),
+            ("POST", "/v1/backup/restore-test", "", {"backup_path": "backups/backup_20260513T120000Z_00000000.tar.gz"}),
+            *(("POST", "/v1/ops/run", "", {"job_id": job, "dry_run": False, "force": False, "arguments": given}) for job, given in jobs),
         ]  # fmt: skip
 
 
@@ -239,17 +375,12 @@ def test_nothing_that_is_sent_breaks_it_or_leaves_its_folder(target: Target) -> 
     async def run() -> None:
         transport = httpx.ASGITransport(target.server.application)
         async with httpx.AsyncClient(transport=transport) as client:
-            for token in target.tokens:
-                hello = {
-                    "jsonrpc": "2.0",
-                    "id": 1,
-                    "method": "initialize",
-                    "params": {"protocolVersion": "2025-11-25"},
-                }
-                await client.post(
-                    "http://localhost/v1/mcp", json=hello, headers={"Authorization": f"Bearer {token}"}
-                )
             for number in range(CASES):
+                if number % RENEWED == 0:
+                    target.renew()
+                    for token in target.tokens:
+                        greeted = {"Authorization": f"Bearer {token}"}
+                        await client.post("http://localhost/v1/mcp", json=HELLO, headers=greeted)
                 response = await client.send(call(target, number))
                 codes[response.status_code] = codes.get(response.status_code, 0) + 1
                 assert response.status_code < 500, f"case {number}: {response.text}"
@@ -260,3 +391,4 @@ def test_nothing_that_is_sent_breaks_it_or_leaves_its_folder(target: Target) -> 
     stands = [each.path for each in target.documents.below("acme", "")]
     assert [path for path in stands if not PLACES.fullmatch(path)] == []
     assert [each.name for each in target.folder.parent.iterdir()] == [target.folder.name]
+    assert [each.name for each in target.folder.iterdir() if not FILES.fullmatch(each.name)] == []

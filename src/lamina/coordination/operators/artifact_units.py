@@ -1,0 +1,194 @@
+"""The job that moves artifacts which ended into the history of artifacts, a unit with a stub for each (Relay contract 7.5).
+
+The original has the passes and no way to run them. What moved is read as a file, and by no route of its kind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from lamina import limits
+from lamina.continuity.landing import retried
+from lamina.coordination.operators import bounds
+from lamina.coordination.operators.histories import history_object
+from lamina.coordination.operators.moving import landed_for, sole_author, telling_of
+from lamina.errors import Conflict, Malformed
+from lamina.kernel.operations import Answer, Call
+from lamina.kernel.time import SECOND_US, rfc3339, to_datetime
+from lamina.kernel.wire import Request, Result
+from lamina.store.ports.documents import Change, ChangeKind, Document, Documents
+
+__all__ = ["ArtifactFamily", "ArtifactPasses", "ArtifactsMoved", "MoveArtifacts"]
+
+ArtifactFamily = Literal["handoff", "reconciliation", "task_done", "patch_applied"]
+_JSON = Mapping[str, Any]  # Any: JSON
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """Where artifacts of a family stand and their history is, and which of them ended."""
+
+    folder: str
+    history: str
+    ended: Callable[[_JSON], bool]
+
+
+_COORDINATION: Final = "memory/coordination"
+_KINDS: Final[Mapping[ArtifactFamily, _Kind]] = {
+    "handoff": _Kind(
+        f"{_COORDINATION}/handoffs",
+        f"{_COORDINATION}/handoffs/history",
+        lambda value: value.get("recipient_status") in ("accepted_advisory", "deferred", "rejected"),
+    ),
+    "reconciliation": _Kind(
+        f"{_COORDINATION}/reconciliations",
+        f"{_COORDINATION}/reconciliations/history",
+        lambda value: value.get("status") == "resolved",
+    ),
+    "task_done": _Kind("tasks/done", "tasks/history/done", lambda value: value.get("status") == "done"),
+    "patch_applied": _Kind(
+        "patches/applied", "patches/history/applied", lambda value: value.get("status") == "applied"
+    ),
+}
+
+
+class MoveArtifacts(Request):
+    """Of which family, or of all, and how many artifacts at most."""
+
+    family: ArtifactFamily | None = None
+    batch_limit: Annotated[int, Field(ge=1, le=bounds.SEGMENT_BATCH_MAX)] = bounds.SEGMENT_BATCH_MAX
+
+
+class ArtifactsMoved(Result):
+    """How many artifacts were to move, and the units that they became."""
+
+    ok: bool = True
+    operation: Literal["artifact_history_maintenance"] = "artifact_history_maintenance"
+    family: ArtifactFamily | None
+    selection_count: int
+    moved_count: int
+    batch_limit_reached: bool
+    history_ids: list[str]
+    durable: bool = True
+    committed_files: list[str]
+    latest_commit: str | None
+    warnings: list[str] = Field(default_factory=list)
+
+
+class ArtifactPasses:
+    """Moves artifacts of the caller's tenant."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def move(self, request: MoveArtifacts, call: Call) -> Answer:
+        """Move what ended, and stood untouched for a month."""
+        families = _KINDS if request.family is None else [request.family]
+        old = chain.from_iterable(self._ended(family, call) for family in families)
+        chosen = list(islice(old, request.batch_limit + 1))
+        ids, files, commit, warnings = [], [], None, []
+        for family, path in chosen[: request.batch_limit]:
+            try:
+                unit, written, commit = retried(lambda f=family, p=path: self._moved(f, p, call))  # type: ignore[misc]
+            except Conflict as conflict:
+                warnings.append(f"artifact_history_not_moved:{conflict.code}:{path}")
+                continue
+            ids.append(unit)
+            files += written
+        return Answer(
+            ArtifactsMoved(
+                family=request.family,
+                selection_count=min(len(chosen), request.batch_limit),
+                moved_count=len(ids),
+                batch_limit_reached=len(chosen) > request.batch_limit,
+                history_ids=ids,
+                committed_files=files,
+                latest_commit=commit,
+                warnings=warnings,
+            )
+        )
+
+    def _ended(self, family: ArtifactFamily, call: Call) -> Iterator[tuple[ArtifactFamily, str]]:
+        """The artifacts of a family that are to move, by their paths. What cannot be read stays where somebody finds it."""
+        kind, after = _KINDS[family], ""
+        latest = call.now - bounds.ARTIFACT_REST_DAYS * 86_400 * SECOND_US
+        folder = f"{kind.folder}/"
+        while page := self._documents.below(
+            call.principal.tenant_id,
+            folder,
+            after=after,
+            limit=limits.DOCUMENTS_READ_MAX,
+            with_content=True,
+        ):
+            for document in page:
+                name = document.path.removeprefix(folder)
+                if "/" not in name and document.updated_at <= latest and _has_ended(kind, document):
+                    yield family, document.path
+            after = page[-1].path
+
+    def _moved(self, family: ArtifactFamily, path: str, call: Call) -> tuple[str, list[str], str | None]:
+        kind, tenant_id = _KINDS[family], call.principal.tenant_id
+        source = self._documents.read(tenant_id, path)
+        if source is None or not _has_ended(kind, source):
+            raise Conflict("DOCUMENT_CHANGED", f"{path} is another one now", details={"path": path})
+        stem = f"{family}__{to_datetime(call.now):%Y%m%dT%H%M%SZ}"
+        taken = self._documents.below(tenant_id, f"{kind.history}/index/{stem}__")
+        unit = f"{stem}__{len(taken) + 1:04}"
+        payload, stub = f"{kind.history}/{unit}.json", f"{kind.history}/index/{unit}.json"
+        content = _unit(family, unit, source, call)
+        changes = [
+            Change(payload, ChangeKind.PUT, content, expected_version=0),
+            Change(stub, ChangeKind.PUT, _stub(family, unit, source, payload, call), expected_version=0),
+            Change(path, ChangeKind.REMOVE, expected_version=source.version),
+        ]
+        author = sole_author(self._documents, call, path)
+        captures = telling_of(call, author, payload, content, source.updated_at)
+        message = f"artifact-history: move {family} {unit}"
+        commit = landed_for(self._documents, call, author, message, changes, captures)
+        return unit, [change.path for change in changes], commit.sha or None
+
+
+def _has_ended(kind: _Kind, document: Document) -> bool:
+    try:
+        return kind.ended(history_object(document.content))
+    except Malformed:
+        return False
+
+
+def _unit(family: str, unit: str, source: Document, call: Call) -> bytes:
+    return _text(
+        {
+            "schema_type": f"{family}_history_unit",
+            "schema_version": "1.0",
+            "family": family,
+            "history_id": unit,
+            "created_at": rfc3339(call.now),
+            "source_path": source.path,
+            "artifact": history_object(source.content),
+        }
+    )
+
+
+def _stub(family: str, unit: str, source: Document, payload: str, call: Call) -> bytes:
+    return _text(
+        {
+            "schema_type": "artifact_history_stub",
+            "schema_version": "1.0",
+            "family": family,
+            "history_id": unit,
+            "payload_path": payload,
+            "created_at": rfc3339(call.now),
+            "source_path": source.path,
+            "summary": {"ended_by": rfc3339(source.updated_at)},
+        }
+    )
+
+
+def _text(value: _JSON) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
