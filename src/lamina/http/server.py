@@ -30,6 +30,7 @@ from lamina.gateway import Gateway, Inbound, Reply
 from lamina.http.bodies import Bodies
 from lamina.http.docs_page import PAGE_HEADERS, docs_page
 from lamina.http.errors import ErrorStyle, error_response
+from lamina.http.handing import FixedRows, on_thread
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
 from lamina.http.origins import refuse_other_pages
@@ -69,12 +70,13 @@ def create_application(
     endpoints: dict[str, dict[str, Route]] = {}
     for route in routes:
         endpoints.setdefault(route.path, {})[route.verb] = route
+    guarded = hosts is not None
+    answering = {
+        path: _endpoint(gateway, by_verb, pool, bodies, guarded=guarded)
+        for path, by_verb in endpoints.items()
+    }
     table = [
-        StarletteRoute(
-            path,
-            _endpoint(gateway, by_verb, pool, bodies, guarded=hosts is not None),
-            methods=sorted(by_verb),
-        )
+        StarletteRoute(path, answering[path], methods=sorted(by_verb))
         for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
     ]
     table += [
@@ -94,7 +96,17 @@ def create_application(
     )
     # A path with a slash too many is a mistake like any other: a redirect would say so in no envelope.
     application.router.redirect_slashes = False
-    return application if hosts is None else _KnownHosts(application, gateway, hosts)
+    served = FixedRows(
+        {
+            (verb, path): answering[path]
+            for path, by_verb in endpoints.items()
+            for verb in by_verb
+            if not PARAMETER.search(path)
+        },
+        application,
+        partial(_crashed, gateway),
+    )
+    return served if hosts is None else _KnownHosts(served, gateway, hosts)
 
 
 class _FixedPaths(BaseRoute):
@@ -119,7 +131,12 @@ def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:
 
 
 def _endpoint(
-    gateway: Gateway, by_verb: dict[str, Route], pool: ThreadPoolExecutor, bodies: Bodies, *, guarded: bool
+    gateway: Gateway,
+    by_verb: dict[str, Route],
+    pool: ThreadPoolExecutor,
+    bodies: Bodies,
+    *,
+    guarded: bool,
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def endpoint(http: HttpRequest) -> Response:
         route = by_verb.get(http.method) or by_verb["GET"]
@@ -166,8 +183,7 @@ async def _identified(
 ) -> Principal:
     if not gateway.identifying_waits:
         return gateway.identify(inbound, route.operation)
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(pool, gateway.identify, inbound, route.operation)
+    return await on_thread(pool, gateway.identify, inbound, route.operation)
 
 
 async def _run(
@@ -187,10 +203,7 @@ async def _run(
             gateway.refused(route.operation, error)
             raise
         inbound = replace(inbound, body=read.body, key=read.key)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            pool, gateway.execute, route.operation, read.request, inbound, principal
-        )
+        return await on_thread(pool, gateway.execute, route.operation, read.request, inbound, principal)
 
 
 def _response(reply: Reply, pool: ThreadPoolExecutor, page: str | None) -> Response:
