@@ -37,8 +37,9 @@ from lamina.http.origins import refuse_other_pages
 from lamina.http.routes import PARAMETER, Route
 from lamina.http.sse import HEARTBEAT, EventStream, ServerSentEvent
 from lamina.http.tracing import TracedDoor, note_status, spanned
+from lamina.http.turns import WriteTurns
 from lamina.http.unrouted import styles_of
-from lamina.kernel.operations import Answer, Principal
+from lamina.kernel.operations import Answer, Effect, Principal
 from lamina.observe.logs import log_failure
 from lamina.observe.traces import span
 
@@ -64,7 +65,7 @@ def create_application(
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
     sites' pages either. ``doors`` are applications of other protocols by their path: behind the same hosts, with checks of their own.
     """
-    bodies = Bodies()
+    bodies, turns = Bodies(), WriteTurns()
     # Made for the first who asks: the document takes longer than all the rest of a start.
     document, listing = cache(partial(openapi_document, routes)), cache(partial(docs_page, routes))
     endpoints: dict[str, dict[str, Route]] = {}
@@ -72,7 +73,7 @@ def create_application(
         endpoints.setdefault(route.path, {})[route.verb] = route
     guarded = hosts is not None
     answering = {
-        path: _endpoint(gateway, by_verb, pool, bodies, guarded=guarded)
+        path: _endpoint(gateway, by_verb, pool, bodies, turns, guarded=guarded)
         for path, by_verb in endpoints.items()
     }
     table = [
@@ -135,6 +136,7 @@ def _endpoint(
     by_verb: dict[str, Route],
     pool: ThreadPoolExecutor,
     bodies: Bodies,
+    turns: WriteTurns,
     *,
     guarded: bool,
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
@@ -154,7 +156,7 @@ def _endpoint(
             if guarded:
                 refuse_other_pages(http)
             principal = await _identified(gateway, inbound, route, pool)
-            reply = await _run(gateway, route, http, inbound, principal, pool, bodies)
+            reply = await _run(gateway, route, http, inbound, principal, pool, bodies, turns)
             response = _response(reply, pool, route.page)
         except ClientDisconnect:
             response = Response(status_code=_CLIENT_LEFT)
@@ -194,6 +196,7 @@ async def _run(
     principal: Principal,
     pool: ThreadPoolExecutor,
     bodies: Bodies,
+    turns: WriteTurns,
 ) -> Reply:
     caller = f"{principal.tenant_id}/{principal.actor}" if principal.actor else inbound.asked.client_ip or ""
     with bodies.holding(caller) as held:
@@ -203,7 +206,14 @@ async def _run(
             gateway.refused(route.operation, error)
             raise
         inbound = replace(inbound, body=read.body, key=read.key)
-        return await on_thread(pool, gateway.execute, route.operation, read.request, inbound, principal)
+        execute = partial(gateway.execute, route.operation, read.request, inbound, principal)
+        if route.operation.effect is Effect.READ:
+            return await on_thread(pool, execute)
+        await turns.take(principal.tenant_id)
+        try:
+            return await on_thread(pool, execute)
+        finally:
+            turns.give(principal.tenant_id)
 
 
 def _response(reply: Reply, pool: ThreadPoolExecutor, page: str | None) -> Response:
