@@ -396,6 +396,27 @@ def test_ids_of_what_rests_on_a_source_come_once_and_in_order(store: Store) -> N
     assert store.records.resting_on(TENANT, []) == {}
 
 
+def test_ids_of_sources_and_of_episodes_are_read_as_they_were_known(store: Store) -> None:
+    edges = [
+        support("fact_1", "evt_2", relation="extracted_from", recorded_at=NOON),
+        support("fact_1", "evt_1", relation="extracted_from", recorded_at=NOON + 5),
+        support("fact_1", "evt_3", relation="held_until", recorded_at=NOON),
+        support("fact_2", "evt_9", relation="extracted_from", recorded_at=NOON, tenant_id="other"),
+        support("ep_1", "evt_1", relation="contains", recorded_at=NOON + 5),
+        support("ep_1", "evt_2", relation="contains", recorded_at=NOON),
+        support("fact_2", "evt_2", relation="extracted_from", recorded_at=NOON),
+    ]
+    land(store, Writes(supports=edges))
+    records, early, late = store.records, {"seen_at": NOON}, {"seen_at": NOON + 5}
+    said = ["fact_1", "fact_3"]
+    assert records.sources_of(TENANT, said, "extracted_from", **early) == {"fact_1": ["evt_2"]}
+    assert records.sources_of(TENANT, said, "extracted_from", **late) == {"fact_1": ["evt_1", "evt_2"]}
+    assert records.episodes_of(TENANT, ["evt_1", "evt_2", "evt_3"], **early) == {"evt_2": ["ep_1"]}
+    assert records.episodes_of(TENANT, ["evt_1", "evt_2"], **late) == {"evt_1": ["ep_1"], "evt_2": ["ep_1"]}
+    assert records.sources_of(TENANT, [], "extracted_from", **late) == {}
+    assert records.episodes_of(TENANT, [], **late) == {}
+
+
 def test_what_rests_on_sources_is_read_in_so_many_steps(store: Store) -> None:
     pairs = [("fact_1", "evt_1"), ("ep_1", "evt_1"), ("belief_1", "fact_1"), ("belief_1", "fact_2"),
              ("concept_1", "belief_1"), ("fact_2", "evt_2")]  # fmt: skip

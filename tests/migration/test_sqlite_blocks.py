@@ -245,6 +245,7 @@ HOT: Mapping[str, str] = {
     "statements": r"event_id \(tenant_id=\? AND id=\?",
     "query_records": r"record_scope \(tenant_id=\? AND scope=\? AND layer=\?",
     "query_records_of_subject": r"record_subject \(tenant_id=\? AND scope=\? AND layer=\? AND subject=\?",
+    "query_records_of_matter": r"record_claim \(tenant_id=\? AND scope=\? AND layer=\? AND claim_key>\? AND claim_key<\?",
     "query_records_of_object": r"record_object \(tenant_id=\? AND scope=\? AND layer=\? AND object_key=\?",
     "query_records_of_topic": r"record_topic \(tenant_id=\? AND scope=\? AND layer=\? AND topic=\? AND <expr>>\?",
     "records_in_slot": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
@@ -253,6 +254,8 @@ HOT: Mapping[str, str] = {
     "record_scopes": r"PRIMARY KEY \(tenant_id=\? AND id=\?",
     "supports_of": "PRIMARY KEY",
     "dependants_of": r"support_source \(tenant_id=\? AND source_id=\?",
+    "sources_of": r"PRIMARY KEY \(tenant_id=\? AND record_id=\?",
+    "episodes_of": r"support_source \(tenant_id=\? AND source_id=\? AND record_id>\? AND record_id<\?",
     "resting_on": r"COVERING INDEX support_source \(tenant_id=\? AND source_id=\?",
     "events_within": r"event_scope \(tenant_id=\? AND scope>\? AND scope<\?",
     "citations_above": r"support_source \(tenant_id=\? AND source_id=\?",
@@ -389,7 +392,7 @@ def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
 # ---- work, in hundreds of steps of SQLite's machine: the same for the same rows, however busy the computer is
 
 
-def work(connection: apsw.Connection, block: str, bindings: Sequence[object]) -> int:
+def work(connection: apsw.Connection, block: str, bindings: Sequence[object] | Mapping[str, object]) -> int:
     counted = 0
 
     def count() -> bool:
@@ -423,6 +426,41 @@ def test_an_earlier_state_of_a_long_file_costs_by_its_length() -> None:
         assert [row[1] for row in connection.execute(BLOCKS["standing_below_at"], wanted)] == [times // 2]
         costs.append(work(connection, "standing_below_at", wanted))
     assert costs[1] < 2.5 * costs[0]
+
+
+def claimed(predicates: int) -> apsw.Connection:
+    """Ten claims of one subject by each of so many predicates."""
+    connection = opened()
+    connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10 * ?1)"
+        " INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, claim_key,"
+        " confidence, valid_from, recorded_from, body)"
+        " SELECT 't', 'fact_' || i, 1, 'facts', 's', i, 'ent_1', 'p' || (i % ?1), 'x' || i,"
+        " 'ent_1|p' || (i % ?1) || '|x' || i || '|0', 0.9, i, i, '{}' FROM n",
+        (predicates,),
+    )
+    return connection
+
+
+def test_what_is_said_by_one_predicate_costs_the_same_however_much_is_told_of_its_subject() -> None:
+    wanted = {
+        **nothing_named("query_records_of_matter"),
+        "tenant_id": "t",
+        "scopes": '["s"]',
+        "layer": "facts",
+    }
+    wanted |= {"with_excluded": 1, "superseded": 0, "seen_at": 1 << 60, "min_confidence": 0.0, "limit": 256}
+    wanted |= {"subject": "ent_1", "predicate": "p3", "claims": "ent_1|p3|", "claims_end": "ent_1|p3}"}
+    costs = []
+    for predicates in (10, 400):
+        connection = claimed(predicates)
+        assert len(list(connection.execute(BLOCKS["query_records_of_matter"], wanted))) == 10
+        costs.append(work(connection, "query_records_of_matter", wanted))
+    assert costs[1] <= costs[0] + 1
+
+
+def nothing_named(block: str) -> dict[str, object]:
+    return dict.fromkeys(re.findall(r":([a-z_]+)", bare(block)))
 
 
 def queued(jobs: int, *, state: str = "pending", scopes: int = 1, head_waits: bool = True) -> apsw.Connection:

@@ -17,6 +17,7 @@ from lamina.kernel.records import (
     Record,
     Support,
     is_event,
+    layer_of,
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
@@ -212,6 +213,26 @@ class MemoryRecords:
             if known and edge.tenant_id == tenant_id and edge.record_id in record_ids:
                 found[edge.record_id].append(edge)
         return dict(found)
+
+    def sources_of(
+        self, tenant_id: str, record_ids: Collection[str], relation: str, *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_of``."""
+        found: dict[str, list[str]] = {}
+        for record_id, supports in self.supports_of(tenant_id, record_ids, seen_at=seen_at).items():
+            if sources := sorted(each.source_id for each in supports if each.relation == relation):
+                found[record_id] = sources
+        return found
+
+    def episodes_of(
+        self, tenant_id: str, event_ids: Collection[str], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.episodes_of``."""
+        found: dict[str, list[str]] = {}
+        for event_id, record_ids in self.resting_on(tenant_id, event_ids, seen_at=seen_at).items():
+            if episodes := sorted(each for each in record_ids if layer_of(each) is Layer.EPISODES):
+                found[event_id] = episodes
+        return found
 
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.dependants_of``."""
