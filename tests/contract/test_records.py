@@ -14,6 +14,7 @@ from given import (
     TENANT,
     append,
     belief,
+    claim,
     concept,
     episode,
     fact,
@@ -467,6 +468,28 @@ def test_an_entity_is_known_once_per_tenant(store: Store) -> None:
     assert store.records.entities(TENANT, ["alice", "bob"]) == {"alice": first}
     assert store.records.entities("other", ["alice"]) == {"alice": theirs}
     assert store.records.entities(TENANT, []) == {}
+
+
+def test_an_entity_is_of_the_type_it_was_named_with_first_whichever_scope_lands_first(store: Store) -> None:
+    def named(event: Event, kind: str) -> Writes:
+        entity = Entity(tenant_id=TENANT, id="ent_1", normalised_name="al", type=kind)
+        mention = Mention(
+            tenant_id=TENANT,
+            entity_id="ent_1",
+            scope=event.scope,
+            event_id=event.id,
+            position=event.position,
+            surface="Al",
+            type=kind,
+        )
+        return Writes(entities=[entity], mentions=[mention])
+
+    append(store, "a", scope=BOB)
+    append(store, "b", "c")
+    jobs = {job.event.content["text"]: job for job in claim(store)}
+    for text, kind in (("b", "thing"), ("a", "person"), ("c", "place")):
+        store.jobs.finish([(jobs[text], named(jobs[text].event, kind))])
+    assert store.records.entities(TENANT, ["al"])["al"].type == "person"
 
 
 def test_a_scope_knows_an_entity_by_its_own_first_mention(store: Store) -> None:

@@ -256,6 +256,7 @@ HOT: Mapping[str, str] = {
     "dependants_of": r"support_source \(tenant_id=\? AND source_id=\?",
     "sources_of": r"PRIMARY KEY \(tenant_id=\? AND record_id=\?",
     "episodes_of": r"support_source \(tenant_id=\? AND source_id=\? AND record_id>\? AND record_id<\?",
+    "type_by_first_mention": r"PRIMARY KEY \(tenant_id=\? AND id=\?",
     "resting_on": r"COVERING INDEX support_source \(tenant_id=\? AND source_id=\?",
     "events_within": r"event_scope \(tenant_id=\? AND scope>\? AND scope<\?",
     "citations_above": r"support_source \(tenant_id=\? AND source_id=\?",
@@ -480,7 +481,7 @@ def queued(jobs: int, *, state: str = "pending", scopes: int = 1, head_waits: bo
     [
         ("any_lease_lost", (1, 5)),
         ("lost_leases", (1, 5, 5, "lost", 5)),
-        ("leases_left", (5, ALL_STAGES)),
+        ("leases_left", (5, ALL_STAGES, None)),
         ("retry_failed", (ALL_STAGES,)),
         ("release_jobs", ("worker", ALL_STAGES)),
         ("oldest_pending", (ALL_STAGES,)),

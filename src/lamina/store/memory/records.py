@@ -60,6 +60,8 @@ def put_writes(tables: Tables, writes: Writes) -> None:
             mention.tenant_id, mention.entity_id, mention.scope, mention.event_id, mention.surface
         )  # fmt: skip
         tables.mentions.setdefault(key_of_mention, mention)
+    for mention in writes.mentions:
+        _type_by_first(tables, mention)
     for text in writes.texts:
         put_text(tables, text)
     for vector in writes.vectors:
@@ -67,6 +69,17 @@ def put_writes(tables: Tables, writes: Writes) -> None:
     for clock in writes.offsets:
         _put_zone_offset(tables, clock)
     put_inquiries(tables, writes.inquiries)
+
+
+def _type_by_first(tables: Tables, mention: Mention) -> None:
+    """An entity is of the type that it was named with first, whichever scope lands first."""
+    key = (mention.tenant_id, mention.entity_id)
+    held = tables.entities.get(key)
+    if held is None or mention.type in (None, held.type):
+        return
+    named = (m for m in tables.mentions.values() if (m.tenant_id, m.entity_id) == key)
+    if all((m.position, m.event_id) >= (mention.position, mention.event_id) for m in named):
+        tables.entities[key] = replace(held, type=mention.type)
 
 
 def put_inquiries(tables: Tables, inquiries: Iterable[Inquiry]) -> None:

@@ -73,6 +73,14 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
             for m in writes.mentions
         ],
     )
+    connection.executemany(
+        _SQL["type_by_first_mention"],
+        [
+            (m.tenant_id, m.entity_id, m.type, m.position, m.event_id)
+            for m in writes.mentions
+            if m.type is not None
+        ],
+    )
     put_texts(connection, writes.texts)
     put_vectors(connection, writes.vectors)
     connection.executemany(

@@ -294,6 +294,12 @@ INSERT INTO mention (tenant_id, entity_id, scope, event_id, position, surface, t
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 ON CONFLICT DO NOTHING;
 
+-- name: type_by_first_mention
+-- An entity is of the type that it was named with first, whichever scope lands first.
+UPDATE entity SET type = ?3
+WHERE tenant_id = ?1 AND id = ?2 AND type <> ?3 AND NOT EXISTS (
+  SELECT 1 FROM mention WHERE tenant_id = ?1 AND entity_id = ?2 AND (position, event_id) < (?4, ?5));
+
 -- name: mentions_in_scopes
 -- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists.
 SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM mention
