@@ -86,7 +86,7 @@ class Settings:
     )
     embed: str = _setting("eager", "eager embeds every event as it is indexed; lazy when nothing else waits")
     workers: int = _setting(
-        1, "derivation processes under lamina serve, 0 or 1; 0 leaves it to lamina worker"
+        1, "derivation processes; under lamina serve 0 leaves it to lamina worker, which takes 0 for 1"
     )
     processes: int = _setting(
         0, "processes that serve the port of lamina serve; 0 is one below the cores, and at least one"
@@ -299,9 +299,6 @@ class Settings:
         )
         _require(0 <= self.port <= 65_535, "port", self.port, "0 to 65535")
         _require(self.embed in ("eager", "lazy"), "embed", self.embed, "eager or lazy")
-        _require(
-            self.workers in (0, 1), "workers", self.workers, "0 or 1: one process derives into one folder"
-        )
         loopback = self.host in ("127.0.0.1", "localhost", "::1")
         _require(
             loopback or self.preset != "dev_local",
@@ -357,6 +354,7 @@ class Settings:
         )
         for name, least, greatest in (
             ("processes", 0, limits.PROCESSES_MAX),
+            ("workers", 0, limits.PROCESSES_MAX),
             ("backup_keep", 1, limits.BACKUPS_KEPT_MAX),
             ("llm_timeout_s", 1, limits.LLM_TIMEOUT_S_MAX),
             ("llm_concurrency", 1, limits.LLM_CONCURRENCY_MAX),

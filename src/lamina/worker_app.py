@@ -33,7 +33,15 @@ from lamina.settings import Settings
 from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.ports.store import Store
 
-__all__ = ["build_drain", "build_eraser", "build_expirer", "build_inquirer", "build_upgrader", "build_worker"]
+__all__ = [
+    "build_drain",
+    "build_eraser",
+    "build_expirer",
+    "build_inquirer",
+    "build_upgrader",
+    "build_worker",
+    "helper_name",
+]
 
 
 def build_drain(settings: Settings, store: Store, held: ExitStack, failures: Failures | None = None) -> Drain:
@@ -108,10 +116,11 @@ def build_worker(
     replays: bool = False,
     behind: Callable[[], bool] | None = None,
     extractor: RulesExtractor | None = None,
+    helper: str | None = None,
 ) -> Worker:
     """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
     ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time, ``extractor`` one that
-    somebody else in this process loads, too."""
+    somebody else in this process loads, too. A ``helper``, by the name under which it holds leases, runs the stages alone."""
     embedder = MiniLmEmbedder()
     deriver = Deriver(
         store,
@@ -126,11 +135,17 @@ def build_worker(
         deriver,
         embedder,
         SystemClock(),
-        _owner(),
+        helper or _owner(),
         failures=failures,
         behind=behind,
         calibrates=not replays,
+        helps=helper is not None,
     )
+
+
+def helper_name(parent: int, number: int) -> str:
+    """Under which name the helper of a number holds leases, of those that a process keeps: whoever takes its place takes the name."""
+    return f"{socket.gethostname()}:{parent}/{number}"
 
 
 def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures | None = None) -> Upgrader:

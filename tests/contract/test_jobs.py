@@ -235,6 +235,16 @@ def test_an_owner_gives_back_its_own_leases(store: Store) -> None:
     assert len(claim(store)) == 1
 
 
+def test_who_takes_the_place_of_another_takes_over_its_leases_alone(store: Store) -> None:
+    append(store, "a")
+    append(store, "b", scope=BOB)
+    claim(store, limit=1, owner="one")
+    claim(store, limit=1, owner="two")
+    assert store.jobs.take_over(NOON, owner="two") == 1
+    assert store.jobs.backlog() == {"pending": 1, "running": 1, "failed": 0}
+    assert [(job.attempts, job.last_error) for job in claim(store)] == [(1, LEASE_LOST)]
+
+
 def test_a_lost_lease_is_a_failed_attempt_and_its_job_comes_by_itself(store: Store) -> None:
     events = append(store, "a", "b", "c")
     claim(store, lease_until=LEASE)

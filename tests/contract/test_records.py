@@ -14,6 +14,7 @@ from given import (
     TENANT,
     append,
     belief,
+    claim,
     concept,
     episode,
     fact,
@@ -399,6 +400,27 @@ def test_ids_of_what_rests_on_a_source_come_once_and_in_order(store: Store) -> N
     assert store.records.resting_on(TENANT, []) == {}
 
 
+def test_ids_of_sources_and_of_episodes_are_read_as_they_were_known(store: Store) -> None:
+    edges = [
+        support("fact_1", "evt_2", relation="extracted_from", recorded_at=NOON),
+        support("fact_1", "evt_1", relation="extracted_from", recorded_at=NOON + 5),
+        support("fact_1", "evt_3", relation="held_until", recorded_at=NOON),
+        support("fact_2", "evt_9", relation="extracted_from", recorded_at=NOON, tenant_id="other"),
+        support("ep_1", "evt_1", relation="contains", recorded_at=NOON + 5),
+        support("ep_1", "evt_2", relation="contains", recorded_at=NOON),
+        support("fact_2", "evt_2", relation="extracted_from", recorded_at=NOON),
+    ]
+    land(store, Writes(supports=edges))
+    records, early, late = store.records, {"seen_at": NOON}, {"seen_at": NOON + 5}
+    said = ["fact_1", "fact_3"]
+    assert records.sources_of(TENANT, said, "extracted_from", **early) == {"fact_1": ["evt_2"]}
+    assert records.sources_of(TENANT, said, "extracted_from", **late) == {"fact_1": ["evt_1", "evt_2"]}
+    assert records.episodes_of(TENANT, ["evt_1", "evt_2", "evt_3"], **early) == {"evt_2": ["ep_1"]}
+    assert records.episodes_of(TENANT, ["evt_1", "evt_2"], **late) == {"evt_1": ["ep_1"], "evt_2": ["ep_1"]}
+    assert records.sources_of(TENANT, [], "extracted_from", **late) == {}
+    assert records.episodes_of(TENANT, [], **late) == {}
+
+
 def test_what_rests_on_sources_is_read_in_so_many_steps(store: Store) -> None:
     pairs = [("fact_1", "evt_1"), ("ep_1", "evt_1"), ("belief_1", "fact_1"), ("belief_1", "fact_2"),
              ("concept_1", "belief_1"), ("fact_2", "evt_2")]  # fmt: skip
@@ -508,6 +530,28 @@ def test_an_entity_is_known_once_per_tenant(store: Store) -> None:
     assert store.records.entities(TENANT, ["alice", "bob"]) == {"alice": first}
     assert store.records.entities("other", ["alice"]) == {"alice": theirs}
     assert store.records.entities(TENANT, []) == {}
+
+
+def test_an_entity_is_of_the_type_it_was_named_with_first_whichever_scope_lands_first(store: Store) -> None:
+    def named(event: Event, kind: str) -> Writes:
+        entity = Entity(tenant_id=TENANT, id="ent_1", normalised_name="al", type=kind)
+        mention = Mention(
+            tenant_id=TENANT,
+            entity_id="ent_1",
+            scope=event.scope,
+            event_id=event.id,
+            position=event.position,
+            surface="Al",
+            type=kind,
+        )
+        return Writes(entities=[entity], mentions=[mention])
+
+    append(store, "a", scope=BOB)
+    append(store, "b", "c")
+    jobs = {job.event.content["text"]: job for job in claim(store)}
+    for text, kind in (("b", "thing"), ("a", "person"), ("c", "place")):
+        store.jobs.finish([(jobs[text], named(jobs[text].event, kind))])
+    assert store.records.entities(TENANT, ["al"])["al"].type == "person"
 
 
 def test_a_scope_knows_an_entity_by_its_own_first_mention(store: Store) -> None:

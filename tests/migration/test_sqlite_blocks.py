@@ -245,6 +245,7 @@ HOT: Mapping[str, str] = {
     "statements": r"event_id \(tenant_id=\? AND id=\?",
     "query_records": r"record_scope \(tenant_id=\? AND scope=\? AND layer=\?",
     "query_records_of_subject": r"record_subject \(tenant_id=\? AND scope=\? AND layer=\? AND subject=\?",
+    "query_records_of_matter": r"record_claim \(tenant_id=\? AND scope=\? AND layer=\? AND claim_key>\? AND claim_key<\?",
     "query_records_of_object": r"record_object \(tenant_id=\? AND scope=\? AND layer=\? AND object_key=\?",
     "query_records_of_topic": r"record_topic \(tenant_id=\? AND scope=\? AND layer=\? AND topic=\? AND <expr>>\?",
     "records_in_slot": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
@@ -253,6 +254,9 @@ HOT: Mapping[str, str] = {
     "record_scopes": r"PRIMARY KEY \(tenant_id=\? AND id=\?",
     "supports_of": "PRIMARY KEY",
     "dependants_of": r"support_source \(tenant_id=\? AND source_id=\?",
+    "sources_of": r"PRIMARY KEY \(tenant_id=\? AND record_id=\?",
+    "episodes_of": r"support_source \(tenant_id=\? AND source_id=\? AND record_id>\? AND record_id<\?",
+    "type_by_first_mention": r"PRIMARY KEY \(tenant_id=\? AND id=\?",
     "resting_on": r"COVERING INDEX support_source \(tenant_id=\? AND source_id=\?",
     "events_within": r"event_scope \(tenant_id=\? AND scope>\? AND scope<\?",
     "citations_above": r"support_source \(tenant_id=\? AND source_id=\?",
@@ -389,7 +393,7 @@ def test_a_page_is_read_in_order_not_sorted(block: str) -> None:
 # ---- work, in hundreds of steps of SQLite's machine: the same for the same rows, however busy the computer is
 
 
-def work(connection: apsw.Connection, block: str, bindings: Sequence[object]) -> int:
+def work(connection: apsw.Connection, block: str, bindings: Sequence[object] | Mapping[str, object]) -> int:
     counted = 0
 
     def count() -> bool:
@@ -425,6 +429,41 @@ def test_an_earlier_state_of_a_long_file_costs_by_its_length() -> None:
     assert costs[1] < 2.5 * costs[0]
 
 
+def claimed(predicates: int) -> apsw.Connection:
+    """Ten claims of one subject by each of so many predicates."""
+    connection = opened()
+    connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 10 * ?1)"
+        " INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, claim_key,"
+        " confidence, valid_from, recorded_from, body)"
+        " SELECT 't', 'fact_' || i, 1, 'facts', 's', i, 'ent_1', 'p' || (i % ?1), 'x' || i,"
+        " 'ent_1|p' || (i % ?1) || '|x' || i || '|0', 0.9, i, i, '{}' FROM n",
+        (predicates,),
+    )
+    return connection
+
+
+def test_what_is_said_by_one_predicate_costs_the_same_however_much_is_told_of_its_subject() -> None:
+    wanted = {
+        **nothing_named("query_records_of_matter"),
+        "tenant_id": "t",
+        "scopes": '["s"]',
+        "layer": "facts",
+    }
+    wanted |= {"with_excluded": 1, "superseded": 0, "seen_at": 1 << 60, "min_confidence": 0.0, "limit": 256}
+    wanted |= {"subject": "ent_1", "predicate": "p3", "claims": "ent_1|p3|", "claims_end": "ent_1|p3}"}
+    costs = []
+    for predicates in (10, 400):
+        connection = claimed(predicates)
+        assert len(list(connection.execute(BLOCKS["query_records_of_matter"], wanted))) == 10
+        costs.append(work(connection, "query_records_of_matter", wanted))
+    assert costs[1] <= costs[0] + 1
+
+
+def nothing_named(block: str) -> dict[str, object]:
+    return dict.fromkeys(re.findall(r":([a-z_]+)", bare(block)))
+
+
 def queued(jobs: int, *, state: str = "pending", scopes: int = 1, head_waits: bool = True) -> apsw.Connection:
     """Jobs of the first stage in scopes of equal length, the first of each put off."""
     connection = opened()
@@ -442,7 +481,7 @@ def queued(jobs: int, *, state: str = "pending", scopes: int = 1, head_waits: bo
     [
         ("any_lease_lost", (1, 5)),
         ("lost_leases", (1, 5, 5, "lost", 5)),
-        ("leases_left", (5, ALL_STAGES)),
+        ("leases_left", (5, ALL_STAGES, None)),
         ("retry_failed", (ALL_STAGES,)),
         ("release_jobs", ("worker", ALL_STAGES)),
         ("oldest_pending", (ALL_STAGES,)),

@@ -14,9 +14,9 @@ def client_address(asked: Asked) -> str:
     transport = asked.client_ip or UNKNOWN
     if not is_local(transport):
         return transport
-    headers = {name.lower(): value for name, value in reversed(asked.headers)}
     for name in (b"x-forwarded-for", b"x-real-ip"):
-        named = headers.get(name, b"").decode("latin-1").split(",", 1)[0].strip()[:64]
+        said = next((value for each, value in asked.headers if each.lower() == name), b"")
+        named = said.decode("latin-1").split(",", 1)[0].strip()[:64]
         if named and not is_local(named):
             return named
     return transport

@@ -90,7 +90,7 @@ def serve(
     workers: Annotated[
         int | None,
         typer.Option(
-            help="Derivation processes, 0 or 1; 0 leaves it to lamina worker.",
+            help="Derivation processes; 0 leaves it to lamina worker.",
             show_default=setting_default("workers"),
         ),
     ] = None,
@@ -127,11 +127,23 @@ def serve(
 
 
 @app.command()
-def worker(data: Data = None, parent: Annotated[int | None, typer.Option(hidden=True)] = None) -> None:
+def worker(
+    data: Data = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="How many processes derive.", show_default=setting_default("workers")),
+    ] = None,
+    parent: Annotated[int | None, typer.Option(hidden=True)] = None,
+    helper: Annotated[int | None, typer.Option(hidden=True)] = None,
+) -> None:
     """Derive what is queued, beside a server that was started with --workers 0."""
-    from lamina.cli.work import run_worker
+    from lamina.cli.work import run_helper, run_worker
 
-    run_worker(chosen_settings(data=data), parent)
+    settings = chosen_settings(data=data, workers=workers)
+    if helper is not None and parent is not None:
+        run_helper(settings, parent, helper)
+    else:
+        run_worker(settings, parent)
 
 
 @app.command()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 
-__all__ = ["Kept", "Workers"]
+__all__ = ["Helper", "Kept", "Workers"]
 
 _LOG = logging.getLogger("lamina.serve")
 _RESTART_S = 0.5
@@ -99,11 +99,21 @@ class Kept:
                 self._stopping.wait(self._failures.note(self._waiting, error))
 
 
+class Helper(Kept):
+    """A process that derives beside the worker that starts it."""
+
+    def __init__(self, settings: Settings, number: int, lock: int, failures: Failures) -> None:
+        """``number`` counts from 2, the worker being the first; ``lock`` is the descriptor of the folder's lock, which it holds, too."""
+        command = [*_worker_of(settings), "--helper", str(number)]
+        super().__init__(f"worker process {number}", lambda: _begin_with(command, lock), failures)
+
+
 class Workers(Kept):
-    """The derivation process."""
+    """The derivation process, which starts the others where there are to be several."""
 
     def __init__(self, settings: Settings, failures: Failures) -> None:
-        super().__init__("the worker process", lambda: _begin(_worker_of(settings)), failures)
+        command = [*_worker_of(settings), "--workers", str(settings.workers)]
+        super().__init__("the worker process", lambda: _begin(command), failures)
         self._count = settings.workers
 
     def start(self) -> None:
@@ -114,6 +124,11 @@ class Workers(Kept):
 
 def _begin(command: Sequence[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command)  # noqa: S603 - our own module
+
+
+def _begin_with(command: Sequence[str], descriptor: int) -> subprocess.Popen[bytes]:
+    """A process that inherits an open file."""
+    return subprocess.Popen(command, pass_fds=(descriptor,))  # noqa: S603 - our own module
 
 
 def _worker_of(settings: Settings) -> Sequence[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from lamina.cli.daily_backup import DailyBackup
 from lamina.cli.process import collect_seldom, use_one_core_a_product
+from lamina.cli.supervise import Helper
 from lamina.errors import Fault
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
@@ -26,6 +27,7 @@ from lamina.worker_app import (
     build_inquirer,
     build_upgrader,
     build_worker,
+    helper_name,
 )
 
 __all__ = ["run_retry", "run_worker", "work_beside"]
@@ -37,20 +39,16 @@ _NICENESS = 5  # captures and recalls come before derivation on a busy machine
 def run_worker(settings: Settings, parent: int | None = None) -> None:
     """Derive until told to stop, or until ``parent``, the process that keeps this one, is gone.
 
-    Raises ``Fault`` (INTERNAL) when a thread of it ended by itself: whoever keeps the worker starts all of it again.
+    Where the settings want several processes, it keeps the others running. Raises ``Fault`` (INTERNAL) when a thread of it ended by
+    itself: whoever keeps the worker starts all of it again.
     """
-    os.nice(_NICENESS)
-    use_one_core_a_product()
-    collect_seldom()
+    stop = _set_up()
     # Nothing leaves this machine unasked; the graph's vectors are those of the embedder here.
     os.environ.setdefault("GRAPHITI_TELEMETRY_ENABLED", "false")
     os.environ.setdefault("EMBEDDING_DIM", str(MiniLmEmbedder.dim_pooled))
-    stop = threading.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: stop.set())
     require_store(settings.data)
     make_folder(settings.data)
-    with alone(settings.data), contextlib.ExitStack() as held:
+    with alone(settings.data) as lock, contextlib.ExitStack() as held:
         store = open_store(settings, durable=False)
         store.jobs.take_over(SystemClock().now())
         store.sessions.take_over()
@@ -78,12 +76,41 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         upgrader = build_upgrader(store, extractor, failures)
         upgrader.begin()
         worker = build_worker(settings, store, failures, behind=upgrader.step, extractor=extractor)
+        helpers = [Helper(settings, number, lock, failures) for number in range(2, settings.workers + 1)]
+        for each in helpers:
+            each.start()
         lost = work_beside(worker.run, behind, told)
+        for each in helpers:
+            each.tell_to_stop()
+        for each in helpers:
+            each.stop()
         upgrader.close()
         store.upkeep.note_failing({})
         store.close()
     if lost:
         raise Fault("INTERNAL", f"{' and '.join(lost)} ended by itself", hint="start the worker again")
+
+
+def run_helper(settings: Settings, parent: int, number: int) -> None:
+    """Derive beside the worker ``parent`` until told to stop or until that is gone. Scopes are shared out by the leases of their jobs."""
+    stop = _set_up()
+    name = helper_name(parent, number)
+    store = open_store(settings, durable=False)
+    store.jobs.take_over(SystemClock().now(), owner=name)  # those of the one before under this number
+    build_worker(settings, store, helper=name).run(lambda: stop.is_set() or os.getppid() != parent)
+    store.jobs.release(name)
+    store.close()
+
+
+def _set_up() -> threading.Event:
+    """What every process that derives does first; set once it is told to stop."""
+    os.nice(_NICENESS)
+    use_one_core_a_product()
+    collect_seldom()
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    return stop
 
 
 _Run = Callable[[Callable[[], bool]], None]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
+from typing import Final
 
 from starlette.requests import Request as HttpRequest
 
@@ -11,41 +13,53 @@ from lamina.access.principals import Credentials
 from lamina.gateway import Gateway, Inbound
 from lamina.kernel.operations import Principal
 from lamina.kernel.trace import trace_of
-from lamina.observe.logs import RequestLine, log_request
+from lamina.observe.logs import RequestLine, log_request, logs_requests
 
 __all__ = ["inbound_of", "log"]
+
+_NAMES_CALLER: Final = frozenset({b"authorization", b"x-cortex-actor"})
+_READ: Final = _NAMES_CALLER | {b"x-cortex-request-id", b"x-request-id", b"user-agent"}
 
 
 def inbound_of(gateway: Gateway, http: HttpRequest, endpoint: str) -> Inbound:
     """The request without its body; ``endpoint`` is the verb and path of its route."""
-    headers = http.headers
-    offered = headers.get("x-cortex-request-id") or headers.get("x-request-id")
-    credentials = Credentials(
-        channel="http",
-        authorization=_header(http, "authorization"),
-        actor=_header(http, "x-cortex-actor"),
-    )
-    asked = Asked(
-        method=http.method,
-        path=http.scope["path"],
-        endpoint=endpoint,
-        headers=headers.raw,
-        client_ip=http.client.host if http.client else None,
-        user_agent=headers.get("user-agent"),
-        started_ns=time.perf_counter_ns(),
-    )
+    scope = http.scope
+    said = _said(scope["headers"])
+    client = scope.get("client")
+    offered = said.get(b"x-cortex-request-id") or said.get(b"x-request-id")
     request_id = gateway.request_id(offered)
-    inbound = Inbound(
-        credentials, request_id, asked=asked, query=http.scope["query_string"].decode("latin-1")
+    return Inbound(
+        Credentials(
+            channel="http", authorization=said.get(b"authorization"), actor=said.get(b"x-cortex-actor")
+        ),
+        request_id,
+        asked=Asked(
+            method=scope["method"],
+            path=scope["path"],
+            endpoint=endpoint,
+            headers=scope["headers"],
+            client_ip=client[0] if client else None,
+            user_agent=said.get(b"user-agent"),
+            started_ns=time.perf_counter_ns(),
+        ),
+        query=scope["query_string"].decode("latin-1"),
+        out={"X-Cortex-Request-ID": request_id},
     )
-    inbound.out["X-Cortex-Request-ID"] = request_id
-    return inbound
 
 
-def _header(http: HttpRequest, name: str) -> str | None:
-    """A header's value. Sent twice it is both: what a proxy has checked must not differ from what we take."""
-    values = http.headers.getlist(name)
-    return ", ".join(values) if values else None
+def _said(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, str]:
+    """The headers that are read of every request. One that says who calls and is sent twice is both: what a proxy has checked must
+    not differ from what we take. Of others the first counts."""
+    said: dict[bytes, str] = {}
+    for name, value in headers:
+        if name not in _READ:
+            continue
+        text = value.decode("latin-1")
+        if name not in said:
+            said[name] = text
+        elif name in _NAMES_CALLER:
+            said[name] += f", {text}"
+    return said
 
 
 def log(
@@ -57,7 +71,9 @@ def log(
     principal: Principal | None = None,
     error_code: str | None = None,
 ) -> None:
-    """One line for the request."""
+    """One line for the request, where the log takes such lines."""
+    if not logs_requests():
+        return
     trace = trace_of((http.headers.get("traceparent"), http.headers.get("x-cortex-trace-parent")))
     line = RequestLine(
         request_id=inbound.request_id,

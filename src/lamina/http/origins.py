@@ -13,6 +13,7 @@ from lamina.errors import Forbidden
 
 __all__ = ["refuse_other_pages"]
 
+_SAYS = frozenset({b"origin", b"sec-fetch-site"})
 _OWN = frozenset({"same-origin", "none"})  # none: an address that somebody typed or a bookmark
 
 
@@ -21,6 +22,8 @@ def refuse_other_pages(http: HttpRequest) -> None:
 
     Another port of this machine is another origin. A link that somebody follows is no request of the page it stands on.
     """
+    if not any(name in _SAYS for name, _ in http.scope["headers"]):
+        return
     headers = http.headers
     own = headers.get("host", "").lower()
     origins = {origin.partition("://")[2].lower() for origin in headers.getlist("origin")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -151,7 +151,7 @@ class Route:
 
     def _keyed(self, body: bytes, offered: str | None) -> tuple[bytes, str | None]:
         """The body that the request type is read from, and the key: every write takes one, in its body or a header."""
-        takes_key = "idempotency_key" in self._body_model.model_fields
+        takes_key = self._takes_key
         if self.operation.effect is Effect.READ or (takes_key and offered is None):
             return body, None
         if not takes_key and b"idempotency_key" not in body:
@@ -163,6 +163,11 @@ class Route:
         if takes_key:
             given["idempotency_key"] = key
         return to_json(given), key
+
+    @cached_property
+    def _takes_key(self) -> bool:
+        """Whether the idempotency key is a field of the body."""
+        return "idempotency_key" in self._body_model.model_fields
 
     @property
     def _body_model(self) -> type[BaseModel]:
@@ -194,7 +199,7 @@ class Route:
 
     def _around(self, http: HttpRequest) -> dict[str, Any]:
         given: dict[str, Any] = {self.named.get(k, k): v for k, v in http.path_params.items()}
-        for name, value in http.query_params.multi_items():
+        for name, value in http.query_params.multi_items() if http.scope["query_string"] else ():
             if name in given:
                 raise Malformed(
                     "INVALID_QUERY",

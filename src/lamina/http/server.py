@@ -30,14 +30,16 @@ from lamina.gateway import Gateway, Inbound, Reply
 from lamina.http.bodies import Bodies
 from lamina.http.docs_page import PAGE_HEADERS, docs_page
 from lamina.http.errors import ErrorStyle, error_response
+from lamina.http.handing import FixedRows, on_thread
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
 from lamina.http.origins import refuse_other_pages
 from lamina.http.routes import PARAMETER, Route
 from lamina.http.sse import HEARTBEAT, EventStream, ServerSentEvent
 from lamina.http.tracing import TracedDoor, note_status, spanned
+from lamina.http.turns import WriteTurns
 from lamina.http.unrouted import styles_of
-from lamina.kernel.operations import Answer, Principal
+from lamina.kernel.operations import Answer, Effect, Principal
 from lamina.observe.logs import log_failure
 from lamina.observe.traces import span
 
@@ -63,18 +65,19 @@ def create_application(
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
     sites' pages either. ``doors`` are applications of other protocols by their path: behind the same hosts, with checks of their own.
     """
-    bodies = Bodies()
+    bodies, turns = Bodies(), WriteTurns()
     # Made for the first who asks: the document takes longer than all the rest of a start.
     document, listing = cache(partial(openapi_document, routes)), cache(partial(docs_page, routes))
     endpoints: dict[str, dict[str, Route]] = {}
     for route in routes:
         endpoints.setdefault(route.path, {})[route.verb] = route
+    guarded = hosts is not None
+    answering = {
+        path: _endpoint(gateway, by_verb, pool, bodies, turns, guarded=guarded)
+        for path, by_verb in endpoints.items()
+    }
     table = [
-        StarletteRoute(
-            path,
-            _endpoint(gateway, by_verb, pool, bodies, guarded=hosts is not None),
-            methods=sorted(by_verb),
-        )
+        StarletteRoute(path, answering[path], methods=sorted(by_verb))
         for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
     ]
     table += [
@@ -94,7 +97,17 @@ def create_application(
     )
     # A path with a slash too many is a mistake like any other: a redirect would say so in no envelope.
     application.router.redirect_slashes = False
-    return application if hosts is None else _KnownHosts(application, gateway, hosts)
+    served = FixedRows(
+        {
+            (verb, path): answering[path]
+            for path, by_verb in endpoints.items()
+            for verb in by_verb
+            if not PARAMETER.search(path)
+        },
+        application,
+        partial(_crashed, gateway),
+    )
+    return served if hosts is None else _KnownHosts(served, gateway, hosts)
 
 
 class _FixedPaths(BaseRoute):
@@ -119,7 +132,13 @@ def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:
 
 
 def _endpoint(
-    gateway: Gateway, by_verb: dict[str, Route], pool: ThreadPoolExecutor, bodies: Bodies, *, guarded: bool
+    gateway: Gateway,
+    by_verb: dict[str, Route],
+    pool: ThreadPoolExecutor,
+    bodies: Bodies,
+    turns: WriteTurns,
+    *,
+    guarded: bool,
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
     async def endpoint(http: HttpRequest) -> Response:
         route = by_verb.get(http.method) or by_verb["GET"]
@@ -137,7 +156,7 @@ def _endpoint(
             if guarded:
                 refuse_other_pages(http)
             principal = await _identified(gateway, inbound, route, pool)
-            reply = await _run(gateway, route, http, inbound, principal, pool, bodies)
+            reply = await _run(gateway, route, http, inbound, principal, pool, bodies, turns)
             response = _response(reply, pool, route.page)
         except ClientDisconnect:
             response = Response(status_code=_CLIENT_LEFT)
@@ -166,8 +185,7 @@ async def _identified(
 ) -> Principal:
     if not gateway.identifying_waits:
         return gateway.identify(inbound, route.operation)
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(pool, gateway.identify, inbound, route.operation)
+    return await on_thread(pool, gateway.identify, inbound, route.operation)
 
 
 async def _run(
@@ -178,6 +196,7 @@ async def _run(
     principal: Principal,
     pool: ThreadPoolExecutor,
     bodies: Bodies,
+    turns: WriteTurns,
 ) -> Reply:
     caller = f"{principal.tenant_id}/{principal.actor}" if principal.actor else inbound.asked.client_ip or ""
     with bodies.holding(caller) as held:
@@ -187,10 +206,14 @@ async def _run(
             gateway.refused(route.operation, error)
             raise
         inbound = replace(inbound, body=read.body, key=read.key)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            pool, gateway.execute, route.operation, read.request, inbound, principal
-        )
+        execute = partial(gateway.execute, route.operation, read.request, inbound, principal)
+        if route.operation.effect is Effect.READ:
+            return await on_thread(pool, execute)
+        await turns.take(principal.tenant_id)
+        try:
+            return await on_thread(pool, execute)
+        finally:
+            turns.give(principal.tenant_id)
 
 
 def _response(reply: Reply, pool: ThreadPoolExecutor, page: str | None) -> Response:

@@ -13,7 +13,7 @@ from typing import Any
 
 from lamina.kernel.time import SECOND_US, rfc3339
 
-__all__ = ["JsonLines", "RequestLine", "log_failure", "log_request", "set_up_logging"]
+__all__ = ["JsonLines", "RequestLine", "log_failure", "log_request", "logs_requests", "set_up_logging"]
 
 _REQUESTS = logging.getLogger("lamina.request")
 
@@ -32,9 +32,14 @@ class RequestLine:
     error_code: str | None = None
 
 
+def logs_requests() -> bool:
+    """Whether a line for a request would be written: what goes into it is worked out for that alone."""
+    return _REQUESTS.isEnabledFor(logging.INFO)
+
+
 def log_request(line: RequestLine) -> None:
     """Log a request, at info."""
-    if _REQUESTS.isEnabledFor(logging.INFO):
+    if logs_requests():
         said = {name: getattr(line, name) for name in RequestLine.__slots__}
         _REQUESTS.info("request", extra={"said": {k: v for k, v in said.items() if v is not None}})
 

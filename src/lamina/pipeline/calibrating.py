@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -16,6 +17,7 @@ from lamina.kernel.defining import definition_by
 from lamina.kernel.events import Event
 from lamina.kernel.feedback import feedback_of
 from lamina.kernel.time import SECOND_US, Instant
+from lamina.store.ports.definitions import Definition
 from lamina.store.ports.store import Store
 
 __all__ = ["Calibrator", "Judged", "brier_of", "calibration_of", "ece_of", "fit_isotonic", "fit_platt"]
@@ -62,8 +64,22 @@ class Calibrator:
         made = calibration_of(judged)
         said = {"kind": kind, "name": name, **made.body()}
         entry = definition_by(tenant_id, _ACTOR, said, judged[-1].at)
-        self._store.definitions.define(entry, CALIBRATION, lambda standing: None)  # noqa: ARG005 - none is refused
+        try:
+            self._store.definitions.define(entry, CALIBRATION, partial(_check_newer, made=made))
+        except _ComesLate:
+            return None
         return made
+
+
+class _ComesLate(Exception):
+    """Another worker's run took in these verdicts meanwhile."""
+
+
+def _check_newer(standing: Sequence[Definition], made: Calibration) -> None:
+    kind, name = CALIBRATION
+    up_to = made.body()["up_to"]
+    if any(each.kind == kind and each.name == name and each.body["up_to"] >= up_to for each in standing):
+        raise _ComesLate
 
 
 def _judged(event: Event) -> Judged | None:

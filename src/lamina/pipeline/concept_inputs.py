@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.names import decoded
-from lamina.kernel.records import Belief, Episode, Fact, Layer, Stance, Subject, layer_of
+from lamina.kernel.records import Belief, Episode, Fact, Layer, Stance, Subject
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.understanding import facts_of_topic
@@ -119,15 +119,10 @@ class EntityInputs:
 
     def _told_in(self) -> dict[str, set[str]]:
         """By fact, the episodes that hold what it was taken from."""
-        supports = self._view.supports_of([fact.id for fact in self.facts])
-        told = {
-            fact_id: {each.source_id for each in found if each.relation == Tie.EXTRACTED_FROM}
-            for fact_id, found in supports.items()
-        }
-        episodes: dict[str, set[str]] = {event_id: {*found} for event_id, found in self._now_in.items()}
-        for each in self._view.dependants_of({source for found in told.values() for source in found}):
-            if layer_of(each.record_id) is Layer.EPISODES:
-                episodes.setdefault(each.source_id, set()).add(each.record_id)
+        told = self._view.sources_of([fact.id for fact in self.facts], Tie.EXTRACTED_FROM)
+        episodes = self._view.episodes_of({source for found in told.values() for source in found})
+        for event_id, found in self._now_in.items():
+            episodes.setdefault(event_id, set()).update(found)
         return {
             fact_id: {episode for source in sources for episode in episodes.get(source, ())}
             for fact_id, sources in told.items()

@@ -180,7 +180,9 @@ class ConceptSynthesizer:
                 writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
             concept = replace(concept, valid_from=min(concept.valid_from, held.valid_from))
         writes.records.append(concept)
-        writes.supports += _supports(event, concept, consulted)
+        # What the version before rests on is there; all of it is said again where any of it may have been cancelled.
+        known = held.inputs if held is not None and not (held.excluded or self._view.saw_excluded) else ()
+        writes.supports += _supports(event, concept, consulted, set(known))
 
     def _version(self, record_id: str, about: Subject, topic: str, consulted: Consulted) -> Concept:
         event, facts = self._view.event, consulted.facts
@@ -300,7 +302,7 @@ def _edges(view: View, about: Subject, facts: Sequence[Fact]) -> tuple[Edge, ...
     )
 
 
-def _supports(event: Event, concept: Concept, consulted: Consulted) -> list[Support]:
+def _supports(event: Event, concept: Concept, consulted: Consulted, known: Collection[str]) -> list[Support]:
     return [
         Support(
             tenant_id=event.tenant_id,
@@ -311,4 +313,5 @@ def _supports(event: Event, concept: Concept, consulted: Consulted) -> list[Supp
             recorded_at=event.recorded_at,
         )
         for each in (*consulted.facts, *consulted.beliefs, *consulted.episodes)
+        if each.id not in known
     ]

@@ -9,7 +9,7 @@ What the earlier events of a batch derived may not have landed yet: a view has t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
 from lamina.kernel.events import Event, Party
 from lamina.kernel.expiry import expiry_of
 from lamina.kernel.local import Offset
-from lamina.kernel.records import Fact, Layer, Record, Support, order_of
+from lamina.kernel.records import Fact, Layer, Record, Support, layer_of, order_of
 from lamina.kernel.sameness import Sameness, sameness_of, standing_for
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
@@ -48,8 +48,11 @@ class Pending:
 
     def __init__(self) -> None:
         self._versions: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        self._of_layer: dict[Layer, list[list[Record]]] = defaultdict(list)
         self._closings: dict[tuple[str, str, int], Closing] = {}
         self._supports: dict[tuple[str, str], list[Support]] = defaultdict(list)
+        self._resting: dict[tuple[str, str], list[tuple[int, int, Support]]] = defaultdict(list)
+        self._number_of: dict[tuple[str, str], int] = {}
         self._offsets: dict[tuple[str, str], Offset] = {}
         self._decisions: dict[tuple[str, str], list[Support]] = defaultdict(list)
 
@@ -68,11 +71,17 @@ class Pending:
     def add(self, writes: Writes) -> None:
         """What the next event derived."""
         for record in writes.records:
-            self._versions[record.tenant_id, record.id].append(record)
+            versions = self._versions[record.tenant_id, record.id]
+            if not versions:
+                self._of_layer[record.layer].append(versions)
+            versions.append(record)
         for closing in writes.closings:
             self._closings.setdefault((closing.tenant_id, closing.id, closing.version), closing)
         for support in writes.supports:
-            self._supports[support.tenant_id, support.record_id].append(support)
+            of_record = self._supports[support.tenant_id, support.record_id]
+            number = self._number_of.setdefault((support.tenant_id, support.record_id), len(self._number_of))
+            self._resting[support.tenant_id, support.source_id].append((number, len(of_record), support))
+            of_record.append(support)
             if support.relation == Tie.DECIDES:
                 self._decisions[support.tenant_id, support.source_id].append(support)
         for clock in writes.offsets:
@@ -88,9 +97,9 @@ class Pending:
         """How many versions of the store a query may find that are over."""
         return len(self._closings)
 
-    def records(self) -> Iterator[Record]:
-        """Every version."""
-        for versions in self._versions.values():
+    def records(self, layer: Layer) -> Iterator[Record]:
+        """Every version of a layer."""
+        for versions in self._of_layer.get(layer, ()):
             yield from map(self.as_ended, versions)
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
@@ -106,10 +115,12 @@ class Pending:
         return self._decisions.get((tenant_id, entity), ())
 
     def resting_on(self, tenant_id: str, source_ids: Collection[str]) -> Iterator[Support]:
-        """What rests on sources besides."""
-        for (tenant, _), supports in self._supports.items():
-            if tenant == tenant_id:
-                yield from (support for support in supports if support.source_id in source_ids)
+        """What rests on sources besides, record by record in the order in which these came."""
+        if self._resting:
+            found = [
+                each for source in set(source_ids) for each in self._resting.get((tenant_id, source), ())
+            ]
+            yield from (support for _, _, support in sorted(found, key=_place_of))
 
     def as_ended(self, record: Record) -> Record:
         """A version with its end, where that has come."""
@@ -271,9 +282,16 @@ class View:
             limit=limit + self._pending.ended,
             **where,
         )
-        stored = [self._pending.as_ended(record) for record in self._stored(query)]
-        found = [record for record in (*stored, *self._pending.records()) if wanted(record, query)]
-        found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
+        # The store gives what is wanted, in this order: only what is pending is to be looked at again.
+        stored = self._stored(query)
+        ended = [self._pending.as_ended(record) for record in stored] if self._pending.ended else stored
+        found = [
+            now for now, before in zip(ended, stored, strict=True) if now is before or wanted(now, query)
+        ]
+        pending = [record for record in self._pending.records(layer) if wanted(record, query)]
+        if pending:
+            found += pending
+            found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
         return [self._noted(record) for record in found[:limit]]
 
     def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
@@ -287,6 +305,27 @@ class View:
                 known.setdefault((support.source_id, support.relation), support)
             if before := _before(event, list(known.values())):
                 found[record_id] = sorted(before, key=order_of)
+        return found
+
+    def sources_of(self, record_ids: Collection[str], relation: Tie) -> dict[str, set[str]]:
+        """The ids of what records rested on by a relation then."""
+        event = self.event
+        stored = self._sources(record_ids, relation)
+        found = {record_id: set(sources) for record_id, sources in stored.items()}
+        for record_id in record_ids:
+            for each in self._pending.supports_of(event.tenant_id, record_id):
+                if each.relation == relation and each.recorded_at <= event.recorded_at:
+                    found.setdefault(record_id, set()).add(each.source_id)
+        return found
+
+    def episodes_of(self, event_ids: Collection[str]) -> dict[str, set[str]]:
+        """The ids of the episodes that held events then."""
+        event = self.event
+        stored = self._store.records.episodes_of(event.tenant_id, event_ids, seen_at=event.recorded_at)
+        found = {event_id: set(episodes) for event_id, episodes in stored.items()}
+        for each in self._pending.resting_on(event.tenant_id, event_ids):
+            if layer_of(each.record_id) is Layer.EPISODES and each.recorded_at <= event.recorded_at:
+                found.setdefault(each.source_id, set()).add(each.record_id)
         return found
 
     def resting_on(self, event_ids: Collection[str]) -> list[Support]:
@@ -378,6 +417,13 @@ class View:
         """What the store has of a query, beside what is pending."""
         return self._store.records.query(query)
 
+    def _sources(self, record_ids: Collection[str], relation: Tie) -> Mapping[str, Collection[str]]:
+        """What the store has of ``sources_of``."""
+        event = self.event
+        return self._store.records.sources_of(
+            event.tenant_id, record_ids, relation, seen_at=event.recorded_at
+        )
+
     def _noted(self, record: Record) -> Record:
         self.saw_excluded = self.saw_excluded or record.excluded
         return record
@@ -412,6 +458,10 @@ class Apart(View):
         """Mirrors ``View._stored``: nothing else was told."""
         return []
 
+    def _sources(self, record_ids: Collection[str], relation: Tie) -> Mapping[str, Collection[str]]:  # noqa: ARG002 - as above
+        """Mirrors ``View._sources``: nothing else was told."""
+        return {}
+
     def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``View.supports_of``."""
         found: dict[str, list[Support]] = {}
@@ -422,6 +472,11 @@ class Apart(View):
             if known:
                 found[record_id] = sorted(known.values(), key=order_of)
         return found
+
+
+def _place_of(pending: tuple[int, int, Support]) -> tuple[int, int]:
+    number, place, _ = pending
+    return number, place
 
 
 def _before(event: Event, supports: Sequence[Support]) -> list[Support]:

@@ -50,9 +50,12 @@ class Worker:
         sleep: Callable[[float], None] = time.sleep,
         behind: Callable[[], bool] | None = None,
         calibrates: bool = True,
+        helps: bool = False,
     ) -> None:
         """``behind`` is a step of what has time: done when nothing else is to do, and now and then beside it. With ``calibrates`` what is
-        derived of verdicts is followed by a run of the calibration."""
+        derived of verdicts is followed by a run of the calibration. One that ``helps`` runs the stages beside another, which does what is
+        done once for a store: it lets answers take effect, embeds what was put off and forgets old keys."""
+        self._helps = helps
         self._calibrator = Calibrator(store) if calibrates else None
         self._judged: set[str] = set()
         self._store = store
@@ -83,7 +86,7 @@ class Worker:
 
     def _round(self) -> bool:
         try:
-            busy = bool(self.step() or self._embed_when_due())
+            busy = bool(self.step() or (not self._helps and self._embed_when_due()))
             self._rounds += 1
             if self._behind is not None and (not busy or self._rounds % _BEHIND_EVERY == 0):
                 busy = self._behind() or busy
@@ -94,7 +97,8 @@ class Worker:
             with contextlib.suppress(LaminaError):
                 self._store.jobs.release(self._owner)
             raise
-        self._prune()
+        if not self._helps:
+            self._prune()
         return False
 
     def drain(self) -> int:
@@ -102,14 +106,15 @@ class Worker:
         done = 0
         while claimed := self.step():
             done += claimed
-        while self.embed_pending():
+        while not self._helps and self.embed_pending():
             pass
         return done
 
     def step(self) -> int:
         """One batch of every stage, and what models answered; returns how many jobs and answers there were."""
         self._load()
-        done = self._apply_answers() + sum(self._work(stage) for stage in _STAGES)
+        done = 0 if self._helps else self._apply_answers()
+        done += sum(self._work(stage) for stage in _STAGES)
         self._calibrate()
         return done
 

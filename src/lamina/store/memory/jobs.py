@@ -145,9 +145,12 @@ class MemoryJobs:
         """Mirrors ``Jobs.release``."""
         return self._change(lambda row: row.state == "running" and row.lease_owner == owner, _released)
 
-    def take_over(self, now: Instant) -> int:
+    def take_over(self, now: Instant, owner: str | None = None) -> int:
         """Mirrors ``Jobs.take_over``."""
-        return self._change(lambda row: row.state == "running", lambda row: _lost(row, now))
+        return self._change(
+            lambda row: row.state == "running" and owner in (None, row.lease_owner),
+            lambda row: _lost(row, now),
+        )
 
     def retry_failed(self) -> int:
         """Mirrors ``Jobs.retry_failed``."""

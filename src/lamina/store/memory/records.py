@@ -18,6 +18,7 @@ from lamina.kernel.records import (
     Record,
     Support,
     is_event,
+    layer_of,
     order_of,
 )
 from lamina.kernel.scopes import Scope
@@ -63,6 +64,8 @@ def put_writes(tables: Tables, writes: Writes) -> None:
             mention.tenant_id, mention.entity_id, mention.scope, mention.event_id, mention.surface
         )  # fmt: skip
         tables.mentions.setdefault(key_of_mention, mention)
+    for mention in writes.mentions:
+        _type_by_first(tables, mention)
     for text in writes.texts:
         put_text(tables, text)
     for vector in writes.vectors:
@@ -70,6 +73,17 @@ def put_writes(tables: Tables, writes: Writes) -> None:
     for clock in writes.offsets:
         _put_zone_offset(tables, clock)
     put_inquiries(tables, writes.inquiries)
+
+
+def _type_by_first(tables: Tables, mention: Mention) -> None:
+    """An entity is of the type that it was named with first, whichever scope lands first."""
+    key = (mention.tenant_id, mention.entity_id)
+    held = tables.entities.get(key)
+    if held is None or mention.type in (None, held.type):
+        return
+    named = (m for m in tables.mentions.values() if (m.tenant_id, m.entity_id) == key)
+    if all((m.position, m.event_id) >= (mention.position, mention.event_id) for m in named):
+        tables.entities[key] = replace(held, type=mention.type)
 
 
 def put_inquiries(tables: Tables, inquiries: Iterable[Inquiry]) -> None:
@@ -226,6 +240,26 @@ class MemoryRecords:
             if known and edge.tenant_id == tenant_id and edge.record_id in record_ids:
                 found[edge.record_id].append(edge)
         return dict(found)
+
+    def sources_of(
+        self, tenant_id: str, record_ids: Collection[str], relation: Tie, *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_of``."""
+        found: dict[str, list[str]] = {}
+        for record_id, supports in self.supports_of(tenant_id, record_ids, seen_at=seen_at).items():
+            if sources := sorted(each.source_id for each in supports if each.relation == relation):
+                found[record_id] = sources
+        return found
+
+    def episodes_of(
+        self, tenant_id: str, event_ids: Collection[str], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.episodes_of``."""
+        found: dict[str, list[str]] = {}
+        for event_id, record_ids in self.resting_on(tenant_id, event_ids, seen_at=seen_at).items():
+            if episodes := sorted(each for each in record_ids if layer_of(each) is Layer.EPISODES):
+                found[event_id] = episodes
+        return found
 
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.dependants_of``."""

@@ -86,8 +86,11 @@ class Jobs(Protocol):
         """Give an owner's leases back: its jobs are due again, and how many."""
         ...
 
-    def take_over(self, now: Instant) -> int:
-        """For a worker that knows it is alone: the others are dead, so their leases have run out. How many."""
+    def take_over(self, now: Instant, owner: str | None = None) -> int:
+        """For a worker that knows it is alone: the others are dead, so their leases have run out. How many.
+
+        With ``owner`` for one that takes the place, and the name, of another that is dead.
+        """
         ...
 
     def retry_failed(self) -> int:

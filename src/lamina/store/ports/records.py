@@ -138,6 +138,18 @@ class Records(Protocol):
         """What each record rests on, or rested on at ``seen_at``, in the order of ``order_of``."""
         ...
 
+    def sources_of(
+        self, tenant_id: str, record_ids: Collection[str], relation: Tie, *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """The ids alone of what each record rested on by a relation at ``seen_at``, in their order."""
+        ...
+
+    def episodes_of(
+        self, tenant_id: str, event_ids: Collection[str], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """The ids of the episodes that held each event at ``seen_at``, in their order."""
+        ...
+
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
         """The supports that rest on each source."""
         ...

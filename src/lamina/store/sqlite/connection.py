@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import apsw
 
@@ -35,11 +35,39 @@ T = TypeVar("T")
 _Board = Callable[[], None]
 _Land = Callable[[str | None], _Board]
 """Makes what lands with a write, of the event that the write is about; what it returns puts that aboard and cannot fail."""
-_Write = tuple[
-    Callable[[apsw.Connection], Any], Future[Any], Callable[[Any], str | None] | None, _Land | None
-]
 
-_Outcome = tuple[Future[Any], Any, BaseException | None]
+
+class _Landing(Generic[T]):
+    """The outcome of a write that one thread waits for and nobody cancels: one lock, where a future takes four."""
+
+    def __init__(self) -> None:
+        self._over = threading.Lock()
+        self._over.acquire()
+        self._result: T | None = None
+        self._failure: BaseException | None = None
+
+    def result(self) -> T:
+        """What the work gave back, once that is on disk; raises what it raised."""
+        self._over.acquire()
+        if self._failure is not None:
+            raise self._failure
+        return self._result  # type: ignore[return-value] # it landed, so there is one
+
+    def set_result(self, result: T) -> None:
+        """It landed."""
+        self._result = result
+        self._over.release()
+
+    def set_exception(self, failure: BaseException) -> None:
+        """It did not."""
+        self._failure = failure
+        self._over.release()
+
+
+_Settled = Future[Any] | _Landing[Any]
+_Write = tuple[Callable[[apsw.Connection], Any], _Settled, Callable[[Any], str | None] | None, _Land | None]
+
+_Outcome = tuple[_Settled, Any, BaseException | None]
 _Together = Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
 """Does several works that follow one another in a group by fewer statements, with the result of each. A work that can
 be joined names it as its attribute ``together``."""
@@ -163,23 +191,33 @@ class Writer:
         ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
         """
         with inner_span("sqlite COMMIT", "client", _COMMITS):
-            return self.post(work, event_of=event_of).result()
+            landing: _Landing[T] = _Landing()
+            self._queue(work, landing, event_of)
+            return landing.result()
 
     def post(
         self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None
     ) -> Future[T]:
         """Queue ``work`` as ``write`` does, without waiting for it to land."""
         future: Future[T] = Future()
+        self._queue(work, future, event_of)
+        return future
+
+    def _queue(
+        self,
+        work: Callable[[apsw.Connection], T],
+        outcome: Future[T] | _Landing[T],
+        event_of: Callable[[T], str | None] | None,
+    ) -> None:
         rider = self._riders.boarding()
         with self._lock:
-            if not self._taken.wait_for(self._has_room, timeout=limits.WAIT_S_MAX):
+            if not self._has_room() and not self._taken.wait_for(self._has_room, timeout=limits.WAIT_S_MAX):
                 raise _unavailable("the write queue is full")
             # Under the lock: whatever is in the queue when the writer sees that it is closed is still written.
             if self._closed:
                 raise _unavailable("the store is closed")
-            self._waiting.append((work, future, event_of, rider))
+            self._waiting.append((work, outcome, event_of, rider))
             self._arrived.notify()
-        return future
 
     def post_later(self, work: Callable[[apsw.Connection], T]) -> Future[T]:
         """Queue ``work`` for the transaction of whoever writes next, so that it costs no flush of its own.
@@ -363,7 +401,7 @@ def _shown(failure: BaseException) -> str:
     return str(failure) if isinstance(failure, LaminaError) else class_of(failure)
 
 
-def _settle(future: Future[Any], result: Any = None, failed: BaseException | None = None) -> None:
+def _settle(future: _Settled, result: Any = None, failed: BaseException | None = None) -> None:
     # Somebody may have cancelled it.
     with contextlib.suppress(InvalidStateError):
         if failed is None:

@@ -134,11 +134,11 @@ class SqliteJobs:
         """Mirrors ``Jobs.release``."""
         return self._changed("release_jobs", (owner, ALL_STAGES))
 
-    def take_over(self, now: Instant) -> int:
+    def take_over(self, now: Instant, owner: str | None = None) -> int:
         """Mirrors ``Jobs.take_over``."""
 
         def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL["leases_left"], (now, ALL_STAGES))
+            connection.execute(_SQL["leases_left"], (now, ALL_STAGES, owner))
             return sum(_lose_leases(connection, stage, now) for stage in STAGE_NUMBERS.values())
 
         return self._writer.write(work)

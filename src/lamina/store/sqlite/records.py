@@ -11,7 +11,18 @@ import apsw
 
 from lamina import limits
 from lamina.kernel.canonical import compact
-from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support, is_entity
+from lamina.kernel.ids import Prefix
+from lamina.kernel.records import (
+    Entity,
+    Horizon,
+    Layer,
+    Loop,
+    Mention,
+    Record,
+    Support,
+    is_entity,
+    value_slot,
+)
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
@@ -34,6 +45,7 @@ _OF_ONE_SCOPE = {
     name: _SQL[name].replace(_ANY_SCOPE, "scope = :scopes")
     for name in (
         "query_records",
+        "query_records_of_matter",
         "query_records_of_subject",
         "query_records_of_object",
         "query_records_of_topic",
@@ -46,6 +58,11 @@ several scopes all rows are read and sorted."""
 _BEFORE_ALL = -(2**63)
 _SLOT, _BODY = 9, 22
 """Columns of ``record``."""
+
+_EPISODES = (f"{Prefix.EPISODE}_", f"{Prefix.EPISODE}`")
+"""The bounds of the ids of episodes: the grave accent is the character after the underscore."""
+
+_OF_MATTER = "query_records_of_matter"
 
 _parsed = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(read_record)
 
@@ -73,6 +90,14 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
         [
             (m.tenant_id, m.entity_id, m.scope, m.event_id, m.position, m.surface, m.type)
             for m in writes.mentions
+        ],
+    )
+    connection.executemany(
+        _SQL["type_by_first_mention"],
+        [
+            (m.tenant_id, m.entity_id, m.type, m.position, m.event_id)
+            for m in writes.mentions
+            if m.type is not None
         ],
     )
     put_texts(connection, writes.texts)
@@ -162,7 +187,14 @@ class SqliteRecords:
             "after_at": query.after[0] if query.after else None,
             "after_id": query.after[1] if query.after else None,
         }
-        return self._readers.rows(statements[_narrowest(query)], bindings)
+        block = _narrowest(query)
+        if block == _OF_MATTER:
+            slot = value_slot(query.subject or "", query.predicate or "")
+            bindings |= {
+                "claims": f"{slot}|",
+                "claims_end": f"{slot}}}",
+            }  # the brace is the character after the bar
+        return self._readers.rows(statements[block], bindings)
 
     def ended_since(
         self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
@@ -224,6 +256,26 @@ class SqliteRecords:
             rows = self._readers.rows(_SQL["supports_of"], (tenant_id, json_list(record_ids), seen_at))
             for support in map(Support._make, rows):
                 found[support.record_id].append(support)
+        return dict(found)
+
+    def sources_of(
+        self, tenant_id: str, record_ids: Collection[str], relation: Tie, *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_of``."""
+        bindings = (tenant_id, json_list(record_ids), relation, seen_at)
+        return self._grouped("sources_of", bindings) if record_ids else {}
+
+    def episodes_of(
+        self, tenant_id: str, event_ids: Collection[str], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.episodes_of``."""
+        bindings = (tenant_id, json_list(event_ids), *_EPISODES, seen_at)
+        return self._grouped("episodes_of", bindings) if event_ids else {}
+
+    def _grouped(self, block: str, bindings: Row) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for key, other in self._readers.rows(_SQL[block], bindings):
+            found[key].append(other)
         return dict(found)
 
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
@@ -336,7 +388,8 @@ class SqliteRecords:
 def _narrowest(query: RecordQuery) -> str:
     """The statement whose index leaves the fewest rows to look through."""
     if query.subject is not None:
-        return "query_records_of_subject"
+        is_of_matter = query.predicate is not None and query.layer in (Layer.FACTS, Layer.BELIEFS)
+        return _OF_MATTER if is_of_matter else "query_records_of_subject"
     if query.object_key is not None and is_entity(query.object_key):
         return "query_records_of_object"
     if query.topic is not None and not query.axes.superseded:

@@ -19,8 +19,9 @@ _HANDOVER_S = 10.0  # the worker of a server that was killed ends after the batc
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold a folder's lock: with it, a lease that somebody else left is a lease of the dead.
+def alone(folder: Path) -> Iterator[int]:
+    """Hold a folder's lock: with it, a lease that somebody else left is a lease of the dead. It is the descriptor of the lock, which
+    processes that inherit it hold, too.
 
     Raises ``Conflict`` (WORKER_RUNNING), and ``Unavailable`` (CANNOT_OPEN_STORE) where the lock cannot be made.
     """
@@ -31,7 +32,7 @@ def alone(folder: Path) -> Iterator[None]:
             _take(lock)
         except OSError as error:
             raise _running(folder) from error
-        yield
+        yield lock.fileno()
 
 
 @contextlib.contextmanager

@@ -66,9 +66,10 @@ UPDATE job SET state = 'pending', attempts = min(attempts + 1, ?3), last_error =
 WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2;
 
 -- name: leases_left
--- The leases of those who are gone have run out by ?1. ?2 is a JSON list of the stages.
+-- The leases of those who are gone, or of the one owner ?3, have run out by ?1. ?2 is a JSON list of the stages.
 UPDATE job SET lease_until = ?1
-WHERE stage IN (SELECT value FROM json_each(?2)) AND state = 'running' AND lease_until > ?1;
+WHERE stage IN (SELECT value FROM json_each(?2)) AND state = 'running' AND lease_until > ?1
+  AND (?3 IS NULL OR lease_owner = ?3);
 
 -- name: retry_failed
 -- What failed for good is due again. ?1 is a JSON list of the stages.

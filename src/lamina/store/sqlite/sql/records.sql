@@ -86,6 +86,29 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
+-- name: query_records_of_matter
+-- As query_records, of what is said of one subject by one predicate: their claims' keys begin alike, from :claims up to before
+-- :claims_end, so that the others of a subject of whom much is told are not read.
+SELECT * FROM record INDEXED BY record_claim
+WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+  AND (:with_excluded OR excluded = 0)
+  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
+  AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
+  AND (:valid_at IS NULL OR (
+    (valid_from <= :valid_at OR (layer = 'facts' AND slot IS NULL)) AND (valid_to IS NULL OR valid_to > :valid_at)
+    AND (layer <> 'facts' OR slot IS NOT NULL OR valid_to IS NOT NULL
+      OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
+  AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
+  AND (:valid_end IS NULL OR valid_from < :valid_end)
+  AND claim_key >= :claims AND claim_key < :claims_end AND subject = :subject AND predicate = :predicate
+  AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
+  AND (:topic IS NULL OR topic = :topic)
+  AND confidence >= :min_confidence
+  AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
+  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+
 -- name: query_records_of_object
 -- As query_records, of claims that name an entity as their object.
 SELECT * FROM record INDEXED BY record_object
@@ -235,6 +258,19 @@ SELECT tenant_id, record_id, source_id, relation, weight, polarity, place, actor
 FROM support WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
 ORDER BY source_id, record_id;
 
+-- name: sources_of
+-- The ids alone of what records rested on by a relation at ?4: ?2 is a JSON list.
+SELECT record_id, source_id FROM support
+WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) AND relation = ?3 AND recorded_at <= ?4
+ORDER BY record_id, source_id;
+
+-- name: episodes_of
+-- The ids of the episodes, from ?3 up to before ?4, that held events at ?5: ?2 is a JSON list.
+SELECT source_id, record_id FROM support INDEXED BY support_source
+WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND record_id >= ?3 AND record_id < ?4
+  AND recorded_at <= ?5
+GROUP BY source_id, record_id ORDER BY source_id, record_id;
+
 -- name: resting_on
 -- The ids alone of what rests on sources, from the index: ?2 is a JSON list.
 SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
@@ -285,6 +321,12 @@ WHERE tenant_id = ?1 AND normalised_name IN (SELECT value FROM json_each(?2));
 INSERT INTO mention (tenant_id, entity_id, scope, event_id, position, surface, type)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 ON CONFLICT DO NOTHING;
+
+-- name: type_by_first_mention
+-- An entity is of the type that it was named with first, whichever scope lands first.
+UPDATE entity SET type = ?3
+WHERE tenant_id = ?1 AND id = ?2 AND type <> ?3 AND NOT EXISTS (
+  SELECT 1 FROM mention WHERE tenant_id = ?1 AND entity_id = ?2 AND (position, event_id) < (?4, ?5));
 
 -- name: mentions_in_scopes
 -- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists.

@@ -1,0 +1,84 @@
+"""Between the event loop and the threads that do the work: what each request costs, cut to what it needs.
+
+Starlette's layers and the futures of two worlds are for what can happen to any request. A row whose path has no parameter is looked up
+before them, and what runs on a thread says its end to the loop by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any, ParamSpec, TypeVar
+
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+__all__ = ["Endpoint", "FixedRows", "on_thread"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Endpoint = Callable[[HttpRequest], Awaitable[Response]]
+
+
+class FixedRows:
+    """Answers the verbs and paths that it knows, and leaves all others to an application."""
+
+    def __init__(
+        self,
+        rows: Mapping[tuple[str, str], Endpoint],
+        otherwise: ASGIApp,
+        crashed: Callable[[HttpRequest, Exception], Awaitable[Response]],
+    ) -> None:
+        """``rows`` are endpoints by verb and path; ``crashed`` answers for one that failed without an answer."""
+        self._rows = rows
+        self._otherwise = otherwise
+        self._crashed = crashed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        row = self._rows.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        if row is None:
+            await self._otherwise(scope, receive, send)
+            return
+        http = HttpRequest(scope, receive, send)
+        try:
+            response = await row(http)
+        except Exception as failure:
+            await (await self._crashed(http, failure))(scope, receive, send)
+            raise
+        await response(scope, receive, send)
+
+
+async def on_thread(pool: Executor, run: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """What ``run`` gives back, done on a thread of the pool; as ``run_in_executor``, with one future in place of three."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[R] = loop.create_future()
+
+    def work() -> None:
+        try:
+            result = run(*args, **kwargs)
+        except BaseException as failure:
+            _tell(loop, _fail, ended, failure)
+        else:
+            _tell(loop, _settle, ended, result)
+
+    pool.submit(work)
+    return await ended
+
+
+def _tell(loop: asyncio.AbstractEventLoop, settle: Callable[..., None], *said: Any) -> None:
+    # The loop may have ended meanwhile, and nobody waits.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(settle, *said)
+
+
+def _settle(ended: asyncio.Future[R], result: R) -> None:
+    if not ended.done():
+        ended.set_result(result)
+
+
+def _fail(ended: asyncio.Future[Any], failure: BaseException) -> None:
+    if not ended.done():
+        ended.set_exception(failure)
