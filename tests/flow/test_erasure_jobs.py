@@ -330,7 +330,7 @@ def test_steps_that_take_their_time_are_followed_by_smaller_ones(
     house.work()
     largest, least = limits.ERASURE_STEP_MAX, limits.ERASURE_STEP_MIN
     assert [size for size in sizes if size] == [largest, least, least, least, 44 - largest - 3 * least]
-    assert set(pauses) == {limits.ERASURE_STEP_S}
+    assert set(pauses) == {2 * limits.ERASURE_STEP_S}
 
 
 def test_a_deleted_scope_goes_with_its_records_and_its_registration(house: House) -> None:

@@ -215,7 +215,7 @@ class _Work:
             self._note(erased, share + (_CLEARING - share) * done / len(going))
             # Others wait for as long as a step takes, and write while this sleeps.
             size = _next_size(size, took_s)
-            self._sleep(min(took_s / 4, limits.ERASURE_PAUSE_S_MAX))
+            self._sleep(min(took_s / 2, limits.ERASURE_PAUSE_S_MAX))
 
     def _sweep(self, inside: Collection[Scope]) -> None:
         """Derived records of the erased scopes that no event led to; and what others sent there is sent there no more."""
