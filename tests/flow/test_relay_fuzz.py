@@ -66,6 +66,8 @@ PLACES = re.compile(
     r"|memory/episodic/(log\.jsonl|history/(index/|cold/)?episodic__log__[0-9TZ]+__000[1-9]\.(jsonl|json|jsonl\.gz))"
 )
 FILES = re.compile(r"lamina\.db(-wal|-shm)?|relay(\.key)?|backups|bells|locks|.*\.lock|checked\.json")
+GONE = '"error_code":"PEER_UNREACHABLE"'
+"""A bad gateway, 502: the server of another peer does not answer, and there is none here."""
 LEAKS = re.compile(r"Traceback|File \"|\.py\b|site-packages|apsw|sqlite|\"INTERNAL\"", re.IGNORECASE)
 """Over MCP a fault of ours has status 200, and our code."""
 
@@ -383,7 +385,7 @@ def test_nothing_that_is_sent_breaks_it_or_leaves_its_folder(target: Target) -> 
                         await client.post("http://localhost/v1/mcp", json=HELLO, headers=greeted)
                 response = await client.send(call(target, number))
                 codes[response.status_code] = codes.get(response.status_code, 0) + 1
-                assert response.status_code < 500, f"case {number}: {response.text}"
+                assert response.status_code < 500 or GONE in response.text, f"case {number}: {response.text}"
                 assert not LEAKS.search(response.text), f"case {number}: {response.text}"
 
     asyncio.run(run())

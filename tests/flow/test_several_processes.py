@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from lamina.cli.share import Share, processes_of
 from lamina.errors import Invalid
@@ -28,6 +30,40 @@ class Running:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=60) as response:
             answer: dict[str, object] = json.load(response)
             return answer
+
+    def figures(self) -> dict[tuple[str, ...], float]:
+        """The page for Prometheus: the value of every series, by its name and its labels' values."""
+        page = f"http://127.0.0.1:{self.port}/v1/admin/metrics"
+        with urllib.request.urlopen(page, timeout=60) as response:
+            families = text_string_to_metric_families(response.read().decode())
+            return {
+                (each.name, *each.labels.values()): each.value for one in families for each in one.samples
+            }
+
+    def asked_of_each(self) -> int:
+        """How many calls it took until every process had answered one, over a connection that stays open."""
+        held: list[http.client.HTTPConnection] = []
+        seen: set[int] = set()
+
+        def all_answered() -> bool:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+            connection.request("GET", "/v1/admin/health")
+            connection.getresponse().read()
+            held.append(connection)
+            seen.update(pid for pid in self.serving() if self._serves(pid, connection.sock.getsockname()[1]))
+            return len(seen) == len(self.serving())
+
+        wait_until(all_answered)  # one that is still starting takes no connection
+        for connection in held:
+            connection.close()
+        return len(held)
+
+    def _serves(self, pid: int, port: int) -> bool:
+        """Whether a process has the other end of a connection from a port."""
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        ends = {row[9] for row in rows if row[2].endswith(f":{port:04X}")}
+        links = {os.readlink(each) for each in Path(f"/proc/{pid}/fd").iterdir() if each.is_symlink()}
+        return any(f"socket:[{inode}]" in links for inode in ends)
 
     def serving(self) -> list[int]:
         """The serving processes, the oldest first."""
@@ -56,11 +92,16 @@ def running(tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="it looks for the processes in /proc")
-def test_the_port_is_answered_while_one_is_left_and_by_nobody_without_a_supervisor(running: Running) -> None:
+def test_figures_add_up_and_the_port_is_answered_while_a_process_is_left(running: Running) -> None:
     wait_until(lambda: len(running.serving()) == 2)
+    asked = running.asked_of_each()
+    pages = [running.figures() for _ in range(4)]
+    assert {page["lamina_operations_total", "health", "ok"] for page in pages} == {asked}
+    assert {page["lamina_serving_processes",] for page in pages} == {2}
     killed, left = running.serving()
     os.kill(killed, signal.SIGKILL)
     wait_until(lambda: killed not in running.serving())
+    assert running.figures()["lamina_operations_total", "health", "ok"] == asked  # what it had counted stays
     assert running.get("/v1/admin/health")["problems"] != []  # who is left tells of it
     os.kill(running.supervisor.pid, signal.SIGKILL)
     running.supervisor.wait()

@@ -100,6 +100,20 @@ def test_the_settings_of_reminders_keep_their_names_and_bounds(name: str, least:
         assert seeds in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("name", "seeds", "least"),
+    [
+        ("relay_alarm_backlog", "COGNIRELAY_BACKLOG_ALARM_THRESHOLD", 1),
+        ("relay_alarm_refusals", "COGNIRELAY_VERIFICATION_ALARM_THRESHOLD", 1),
+        ("relay_alarm_drift_s", "COGNIRELAY_REPLICATION_DRIFT_MAX_AGE_SECONDS", 60),
+    ],
+)
+def test_the_settings_of_alarms_keep_their_names_and_bounds(name: str, seeds: str, least: int) -> None:
+    assert getattr(load_settings({seeds: str(least)}), name) == least
+    with pytest.raises(Invalid, match=seeds):
+        load_settings({seeds: str(least - 1)})
+
+
 def test_every_setting_has_help_and_none_can_be_changed() -> None:
     assert all(item.metadata["help"] for item in fields(Settings))
     with pytest.raises(FrozenInstanceError):

@@ -136,7 +136,12 @@ class ArtifactPasses:
         kind, tenant_id = _KINDS[family], call.principal.tenant_id
         source = self._documents.read(tenant_id, path)
         if source is None or not _has_ended(kind, source):
-            raise Conflict("DOCUMENT_CHANGED", f"{path} is another one now", details={"path": path})
+            raise Conflict(
+                "DOCUMENT_CHANGED",
+                f"{path} is another one now",
+                hint="run the job again",
+                details={"path": path},
+            )
         stem = f"{family}__{to_datetime(call.now):%Y%m%dT%H%M%SZ}"
         taken = self._documents.below(tenant_id, f"{kind.history}/index/{stem}__")
         unit = f"{stem}__{len(taken) + 1:04}"
