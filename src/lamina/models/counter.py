@@ -52,7 +52,8 @@ class WordPieceCounter:
             if len(self._known) + len(new) > self._words_max:
                 self._known.clear()
                 new = list(used)
-            self._known |= self._counted(new)
+            if new:
+                self._known |= self._counted(new)
             totals = [sum(map(self._known.__getitem__, each)) for each in words]
             if len(self._known) > self._words_max:
                 self._known.clear()
