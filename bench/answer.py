@@ -100,9 +100,9 @@ def _of_recalls(recalls: Sequence[Recalled]) -> None:
     """What is refused and what is answered of each half, at the strength that is asked for and at one that the other half chose."""
     counter = WordPieceCounter()
     halves: dict[int, list[dict[str, Any]]] = {0: [], 1: []}
-    asked: Counter[tuple[str, bool]] = Counter()
+    asked: Counter[tuple[str, bool]] = Counter()  # of each scope, as the server is asked
     for one in recalls:
-        kind = (one.name, one.kind != UNANSWERABLE)
+        kind = (one.grounds.pack.scope, one.kind != UNANSWERABLE)
         if one.name not in _SETS:
             continue
         halves[asked[kind] % 2].append(_row(one, counter))
