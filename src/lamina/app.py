@@ -414,13 +414,8 @@ def build_server(
     }
     if "mem0" in settings.further_doors:
         doors |= mem0_doors(gateway, cortex, pool=pool, clock=clock, believes=unsigned)
-    application = create_application(
-        gateway,
-        routes,
-        pool=pool,
-        hosts=_LOOPBACK if unsigned else None,
-        doors=doors,
-    )
+    hosts = _LOOPBACK if unsigned else None
+    application = create_application(gateway, routes, pool=pool, hosts=hosts, doors=doors)
     return Server(
         settings,
         kept,

@@ -257,6 +257,7 @@ def answering(wanted: list[tuple[str, str]], known: bool = True) -> Any:
 @pytest.fixture(scope="module")
 def spoken(tmp_path_factory: pytest.TempPathFactory, world_in: Any) -> Iterator[tuple[World, ModelServer]]:
     model = ModelServer()
+    model.words = True
     url = {"answer_url": model.url, "answer_model": "small", "answer_retries": 0, "answer_timeout_s": 5}
     world = world_in(tmp_path_factory.mktemp("modelled"), **url)
     fill(world)
@@ -351,6 +352,7 @@ def test_what_a_line_orders_is_not_done(make_world: Any) -> None:
         )
 
     model = ModelServer(obedient)
+    model.words = True
     world = make_world(answer_url=model.url, answer_model="small")
     fill(world)
     world.post("/v1/experience", with_orders)

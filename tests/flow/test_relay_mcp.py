@@ -378,7 +378,7 @@ def test_the_help_as_methods(relay: Relay, method: str, params: Any, shown: dict
 
 def test_the_help_says_what_it_does_not_know(relay: Relay) -> None:
     for method, params, reason in [
-        ("system.tool_usage", {"name": "memory.read"}, "unknown tool"),
+        ("system.tool_usage", {"name": "memory.none"}, "unknown tool"),
         ("system.topic_help", {"id": "x"}, "unknown topic"),
         ("system.error_guide", {"code": 1}, "unknown error code"),
         ("system.onboarding_section", {"id": "../bootstrap"}, "unknown onboarding section"),

@@ -450,7 +450,14 @@ def test_what_is_said_by_one_predicate_costs_the_same_however_much_is_told_of_it
         "scopes": '["s"]',
         "layer": "facts",
     }
-    wanted |= {"with_excluded": 1, "superseded": 0, "seen_at": 1 << 60, "min_confidence": 0.0, "limit": 256}
+    wanted |= {
+        "with_excluded": 1,
+        "superseded": 0,
+        "newer_than": 0,
+        "seen_at": 1 << 60,
+        "min_confidence": 0.0,
+    }
+    wanted["limit"] = 256
     wanted |= {"subject": "ent_1", "predicate": "p3", "claims": "ent_1|p3|", "claims_end": "ent_1|p3}"}
     costs = []
     for predicates in (10, 400):

@@ -41,7 +41,7 @@ def candidates(draw: st.DrawFn) -> dict[Layer, list[Item]]:
     drawn = [
         replace(
             item,
-            tokens=draw(st.integers(1, 60)),
+            tokens_least=draw(st.integers(1, 60)),
             score=draw(st.floats(0, 1)),
             needs=draw(st.frozensets(st.sampled_from(ids), max_size=2)) - {item.id},
         )
@@ -138,8 +138,8 @@ def test_an_event_that_may_have_changed_points_at_the_later_line() -> None:
     """Markers are given before the lines are written; where the later turn has no line, the event is not marked."""
     changed = MayHaveChanged(EVENTS[1].id, EVENTS[1].context.observed_at)
     older, later = said(10, 10)
-    marked = replace(older, line="older", changed=changed)
-    both = compose({Layer.EVENTS: [marked, replace(later, line="later")]}, SHAPE, 100)
+    marked = replace(older, wording="older", changed=changed)
+    both = compose({Layer.EVENTS: [marked, replace(later, wording="later")]}, SHAPE, 100)
     block = render_block(both, "inline_with_markers").text
     assert "- older (may have changed: [2]) [1]\n- later [2]" in block
     alone = compose({Layer.EVENTS: [marked]}, SHAPE, 100)
