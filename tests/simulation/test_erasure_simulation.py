@@ -349,3 +349,7 @@ def differing(one: list[Any], other: list[Any]) -> list[Any]:
 def test_survivors_are_those_of_a_naive_reckoning_and_a_replay_equals_live(tmp_path: Path) -> None:
     for seed in range(FIRST_SEED, FIRST_SEED + CASES):
         check(seed, tmp_path / str(seed) if seed % ON_DISK_OF == 0 else None)
+
+
+def test_an_entry_that_ended_what_another_scope_believed_goes_with_its_scope() -> None:
+    check(1_000_025)

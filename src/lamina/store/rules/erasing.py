@@ -58,7 +58,9 @@ class _Step:
         resting = ((edges.keys() | changed) & ground.versions.keys()) - asked
         kept = {key for key in resting if self._stays(key)}
         remade = {key for key in resting - kept if ground.last(key).scope not in ground.inside}
-        cited = _sources_of(kept - changed, edges) & to_delete
+        # An entry of the log has no words: what it ended or read anew is not borne out by it.
+        words = {key for key in to_delete if not events[key].is_entry}
+        cited = _sources_of(kept - changed, edges) & words
         to_delete -= cited
         to_redact |= {key for key in cited if events[key].redacted_by is None}
         if not (to_delete or to_redact or asked):
