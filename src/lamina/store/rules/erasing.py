@@ -76,6 +76,8 @@ class _Step:
         told = [ground.last(key) for key in sorted(kept)]
         out.gone = {key: ground.last(key) for key in sorted(gone)}
         out.deleted = [events[key] for key in sorted(to_delete)]
+        going = [event.id for event in out.deleted if event.is_entry]
+        out.cut += [each for each in ground.read.dependants(going) if not _is_derived(each.record_id)]
         out.redacted = [
             redacted_event(event, erasure.erasure_id, erasure.actor, told) for event in redacted.values()
         ]
