@@ -355,3 +355,7 @@ def test_an_entry_goes_with_its_scope_though_what_it_ended_was_believed_elsewher
     """Once it was kept without words, and once an event that was still cited was tied to an entry that was gone."""
     for seed in (1_000_025, 5_000_118, 9_000_278):
         check(seed)
+
+
+def test_a_belief_that_an_expiry_left_without_words_is_left_by_the_erasure_of_others() -> None:
+    check(5_000_352)

@@ -65,12 +65,13 @@ class _Step:
         to_redact |= {key for key in cited if events[key].redacted_by is None}
         if not (to_delete or to_redact or asked):
             return out
-        kept |= self._beside(kept) - asked
+        beside = self._beside(kept) - asked
+        kept |= beside
         worded = to_delete | to_redact
         entries = self._entries(kept, [events[key] for key in sorted(worded)], enter)
         keeper = Keeper(ground, out)
         redacted = {key: events[key] for key in sorted(to_redact)}
-        fallen = keeper.keep(kept, self._kept_already, worded, redacted, entries)
+        fallen = keeper.keep(kept, beside, self._kept_already, worded, redacted, entries)
         kept -= fallen
         gone = (ground.versions.keys() - kept) | fallen
         told = [ground.last(key) for key in sorted(kept)]

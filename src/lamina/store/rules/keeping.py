@@ -39,12 +39,14 @@ class Keeper:
     def keep(
         self,
         kept: Collection[str],
+        beside: Collection[str],
         as_they_are: Mapping[str, Scope],
         worded: Collection[str],
         redacted: Mapping[str, Event],
         entries: Mapping[Scope, Event],
     ) -> set[str]:
-        """Freeze what is kept; the beliefs that fall below the floor by that are returned, and are not kept. Those that are kept
+        """Freeze what is kept; the beliefs that fall below the floor by that are returned, and are not kept. Of these those ``beside``
+        rest on nothing that goes: what they had lost before, they were left with. Those that are kept
         ``as_they_are`` already are so until now."""
         for key, scope in as_they_are.items():
             self._out.until[key] = (scope, self._until(scope, entries[scope]))
@@ -65,7 +67,7 @@ class Keeper:
             supports = self._rested(record_id, renamed, redacted)
             self._ground.versions[record_id] = versions
             self._ground.supports[record_id] = supports
-            lowered = self._demoted(versions[-1], worded, entries[scope])
+            lowered = None if record_id in beside else self._demoted(versions[-1], worded, entries[scope])
             if lowered is not None and lowered.confidence < self._ground.erasure.floor:
                 fallen.add(record_id)
                 continue
