@@ -12,7 +12,7 @@ from collections.abc import Callable
 from lamina import limits
 from lamina.access.rules import AuditRules
 from lamina.errors import Fault
-from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, holds, kept_digest
+from lamina.kernel.audit import GENESIS, Anchor, AuditDraft, AuditRow, holds, kept_digest, own_row
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.time import Clock, Instant
 from lamina.store.ports.store import Store
@@ -89,28 +89,15 @@ class Retention:
         return kept
 
     def _draft(self, anchor: Anchor, now: Instant) -> AuditDraft:
-        return AuditDraft(
+        return own_row(
             tenant_id=anchor.tenant_id,
             id=anchor.row_id,
             at=now,
             actor="system:retention",
-            token_jti=None,
             scope=None,
             endpoint="audit retention",
             capability="audit.retention",
-            decision="allow",
-            decided_by_tier="deployment",
-            method="",
-            path="",
+            tier="deployment",
             body_hash=anchor.digest(),
-            headers_hash="",
-            body_bytes=None,
-            pepper_version=0,
-            response_status=200,
-            event_id=None,
-            client_ip=None,
-            user_agent=None,
             request_id=self._ids.stamped(Prefix.REQUEST, now),
-            elapsed_ms=0,
-            gdpr=0,
         )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lamina.kernel.audit import AuditDraft
-from lamina.kernel.canonical import canonical, digest
+from lamina.kernel.audit import AuditDraft, own_row
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.store.ports.erasures import ErasureJob
@@ -40,31 +39,19 @@ def told_of(job: ErasureJob) -> LifecycleDraft:
 def audit_of(job: ErasureJob) -> AuditDraft:
     """The row that stays for ever: ids and counts, and no name but those of the scope and of who asked."""
     what = {"erasure_id": job.id, "status": job.status, "summary": _summary(job)}
-    return AuditDraft(
+    return own_row(
         tenant_id=job.tenant_id,
         id=audit_id_of(job),
         at=job.started_at if job.ended_at is None else job.ended_at,
         actor=job.requested_by,
-        token_jti=None,
         scope=job.scope,
         endpoint="erasure",
         capability=Capability.FORGET_GDPR,
-        decision="allow",
-        decided_by_tier="scope",
-        method="",
-        path="",
-        body_hash=digest(what),
-        headers_hash="",
-        body_bytes=None,
-        pepper_version=0,
-        response_status=200,
-        event_id=None,
-        client_ip=None,
-        user_agent=None,
+        tier="scope",
+        what=what,
         request_id=derived_id(Prefix.REQUEST, job.started_at, job.id, "end"),
         elapsed_ms=job.outcome.took_us // 1000,
         gdpr=1,
-        detail=canonical(what).decode(),
     )
 
 

@@ -12,8 +12,7 @@ from typing import Final
 from lamina import limits
 from lamina.forget.planning import RulesOf
 from lamina.forget.stepping import erase_part
-from lamina.kernel.audit import AuditDraft
-from lamina.kernel.canonical import canonical, digest
+from lamina.kernel.audit import AuditDraft, own_row
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event
 from lamina.kernel.expiry import Expiry, TtlRules, expiry_of
@@ -159,29 +158,16 @@ def _audit_of(left: LeftToErase, audit_id: str, now: Instant) -> AuditDraft:
         "events": len(left.events),
         "records": len(left.records),
     }
-    return AuditDraft(
+    return own_row(
         tenant_id=entry.tenant_id,
         id=audit_id,
         at=now,
         actor=_EXPIRER,
-        token_jti=None,
         scope=entry.scope,
         endpoint=_PART,
         capability=Capability.FORGET_REDACT_EVENTS,
-        decision="allow",
-        decided_by_tier="tenant",
-        method="",
-        path="",
-        body_hash=digest(what),
-        headers_hash="",
-        body_bytes=None,
-        pepper_version=0,
-        response_status=200,
+        tier="tenant",
+        what=what,
         event_id=entry.id,
-        client_ip=None,
-        user_agent=None,
         request_id=derived_id(Prefix.REQUEST, entry.recorded_at, entry.id, _PART),
-        elapsed_ms=0,
-        gdpr=0,
-        detail=canonical(what).decode(),
     )

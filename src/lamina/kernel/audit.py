@@ -9,13 +9,13 @@ one hash knows that nothing up to that row has changed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from pydantic_core import to_json
 
-from lamina.kernel.canonical import digest
+from lamina.kernel.canonical import canonical, digest
 from lamina.kernel.time import Instant
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "check_storable",
     "holds",
     "kept_digest",
+    "own_row",
     "row_hash",
     "row_of",
 ]
@@ -70,6 +71,53 @@ class AuditDraft(NamedTuple):
     """1 for rows that retention never deletes, else 0: as it is stored, so that the hash covers what is stored."""
     detail: str | None = None
     """What the call noted, as JSON: which capsule it gave out, what an administrator's token passed over."""
+
+
+def own_row(
+    *,
+    tenant_id: str,
+    id: str,
+    request_id: str,
+    at: Instant,
+    actor: str,
+    scope: str | None,
+    endpoint: str,
+    capability: str,
+    tier: str,
+    what: Mapping[str, Any] | None = None,  # Any: JSON
+    body_hash: str = "",
+    event_id: str | None = None,
+    elapsed_ms: int = 0,
+    gdpr: int = 0,
+) -> AuditDraft:
+    """The row of what the server does without a request, or behind one. ``what`` is its detail, and the body whose hash it has; ``body_hash``
+    is that of a row without detail."""
+    return AuditDraft(
+        tenant_id=tenant_id,
+        id=id,
+        at=at,
+        actor=actor,
+        token_jti=None,
+        scope=scope,
+        endpoint=endpoint,
+        capability=capability,
+        decision="allow",
+        decided_by_tier=tier,
+        method="",
+        path="",
+        body_hash=body_hash if what is None else digest(what),
+        headers_hash="",
+        body_bytes=None,
+        pepper_version=0,
+        response_status=200,
+        event_id=event_id,
+        client_ip=None,
+        user_agent=None,
+        request_id=request_id,
+        elapsed_ms=elapsed_ms,
+        gdpr=gdpr,
+        detail=None if what is None else canonical(what).decode(),
+    )
 
 
 @dataclass(frozen=True, slots=True)
