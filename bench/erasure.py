@@ -55,19 +55,7 @@ VECTOR = bytes(386)
 
 def main() -> None:
     """Measure, print, publish."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--events", type=int, default=EVENTS, help="in the folder, hers among them")
-    parser.add_argument("--own", type=int, default=OWN, help="of hers, in her own scope")
-    parser.add_argument("--shared", type=int, default=SHARED, help="of hers, in a scope that others share")
-    parser.add_argument("--documents", type=int, default=DOCUMENTS)
-    parser.add_argument(
-        "--keep",
-        type=Path,
-        help="a folder with what is filled in, made there if it is empty; each run has a copy",
-    )
-    parser.add_argument("--no-publish", action="store_true")
+    parser = parser_of(__doc__ or "")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work is not None:
@@ -152,6 +140,24 @@ def run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     assert store.traces.look() == ()
     store.close()
     return figures
+
+
+def parser_of(description: str) -> argparse.ArgumentParser:
+    """What both benches of a person's events in a folder of many are told."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--events", type=int, default=EVENTS, help="in the folder, the person's among them")
+    parser.add_argument("--own", type=int, default=OWN, help="of theirs, in their own scope")
+    parser.add_argument("--shared", type=int, default=SHARED, help="of theirs, in a scope that others share")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS)
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        help="a folder with what is filled in, made there if it is empty; each run has a copy",
+    )
+    parser.add_argument("--no-publish", action="store_true")
+    return parser
 
 
 def filled(data: Path, given: argparse.Namespace) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import erasure
-from erasure import ALICE, DOCUMENTS, EVENTS, LAUNCH, OTHER, OWN, SHARED, SIZES, TENANT, draft
+from erasure import ALICE, LAUNCH, OTHER, SIZES, TENANT, draft
 from harness import machine, milliseconds, publish, temporary_folder
 from lamina.access.chain import check_chain
 from lamina.continuity.owned import documents_about
@@ -46,18 +46,7 @@ PAGE = 2000
 
 def main() -> None:
     """Measure, compare, print, publish."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--events", type=int, default=EVENTS, help="in the folder, the person's among them")
-    parser.add_argument("--own", type=int, default=OWN, help="of theirs, in their own scope")
-    parser.add_argument("--shared", type=int, default=SHARED, help="of theirs, in a scope that others share")
-    parser.add_argument("--documents", type=int, default=DOCUMENTS)
-    parser.add_argument(
-        "--keep", type=Path, help="a folder with what is filled in, made there if it is empty"
-    )
-    parser.add_argument("--no-publish", action="store_true")
-    given = parser.parse_args()
+    given = erasure.parser_of(__doc__ or "").parse_args()
     with temporary_folder(None) as folder:
         about = machine(folder)
         figures = run(folder, given)
