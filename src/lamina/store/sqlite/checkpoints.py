@@ -87,11 +87,10 @@ class Checkpoints:
                 # The database is flushed as pages are moved, whatever a connection says of its commits.
                 self._connection = open_connection(self._path, durable=False)
             for _ in range(_PASSES_MAX):
-                ((busy, logged, moved),) = self._connection.execute(
-                    "PRAGMA wal_checkpoint(passive)"
-                ).fetchall()
-                if busy:  # another process moves them
+                try:
+                    logged, moved = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+                except apsw.BusyError:  # another process moves them
                     return
-                self._moved, self._waiting = moved, logged - moved
-                if not self._waiting:
+                stuck, self._moved, self._waiting = moved == self._moved, moved, logged - moved
+                if stuck or not self._waiting:  # somebody reads what was before
                     return
