@@ -19,6 +19,7 @@ from lamina.store.ports.projecting import Projecting
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.bells import Bells
 from lamina.store.sqlite.changes import SqliteChanges
+from lamina.store.sqlite.checkpoints import Checkpoints
 from lamina.store.sqlite.citations import SqliteCitations
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.definitions import SqliteDefinitions
@@ -147,7 +148,8 @@ class SqliteStore:
         riders = AuditRiders()
         failures = failures or Failures()
         self._bells = Bells(folder / BELLS)
-        self._writer = Writer(connection, riders, failures, committed=self._bells.ring)
+        self._checkpoints = Checkpoints(path, connection, failures)
+        self._writer = Writer(connection, riders, failures, committed=self._committed)
         self._readers = Readers(path)
         self.changes = SqliteChanges(self._bells, self._readers)
         lifecycle = LifecycleWriter(clock, ids)
@@ -204,10 +206,15 @@ class SqliteStore:
             for row in self._readers.rows(sql):
                 yield table, tuple(row)
 
+    def _committed(self) -> None:
+        self._bells.ring()
+        self._checkpoints.press()
+
     def close(self) -> None:
         """Mirrors ``Store.close``."""
         self._projector.close()
         self._writer.finish()
+        self._checkpoints.close()
         # SQLite moves the write-ahead file into the database as the last connection closes, unless that only reads.
         self._readers.close()
         self._writer.close()

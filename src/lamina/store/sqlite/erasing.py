@@ -20,7 +20,7 @@ from lamina.store.rows import read_record, read_text, record_row, text_row
 from lamina.store.rules.erasing import changes_of
 from lamina.store.rules.erasing_rows import Changes
 from lamina.store.rules.traces import unguessable
-from lamina.store.sqlite.codec import event_row, json_list, read_event
+from lamina.store.sqlite.codec import ALL_STAGES, event_row, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.index import drop_text, put_texts
 from lamina.store.sqlite.lifecycle import LifecycleWriter
@@ -204,7 +204,8 @@ class _Reading:
 
     def waiting_since(self, scopes: Collection[Scope]) -> Instant | None:
         """Mirrors ``Reading.waiting_since``."""
-        for (since,) in self._connection.execute(_SQL["waiting_in"], (self._tenant_id, json_list(scopes))):
+        bindings = (self._tenant_id, json_list(scopes), ALL_STAGES)
+        for (since,) in self._connection.execute(_SQL["waiting_in"], bindings):
             return since if since is None else int(since)
         return None
 

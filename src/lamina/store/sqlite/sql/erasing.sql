@@ -157,11 +157,12 @@ WHERE tenant_id = ?1 AND recorded_to = ?2 ORDER BY id, version;
 SELECT * FROM frozen_support WHERE tenant_id = ?1 AND recorded_at = ?2 ORDER BY record_id, source_id, relation;
 
 -- name: waiting_in
--- When the oldest event of scopes was recorded that waits for derivation: ?2 is a JSON list.
-SELECT min(e.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN event AS e INDEXED BY event_position
+-- When the oldest event of scopes was recorded that waits for a stage: ?2 and ?3 are JSON lists. Of each scope and stage one row is read.
+SELECT min(e.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN json_each(?3) AS stage CROSS JOIN event AS e INDEXED BY event_position
 WHERE e.tenant_id = ?1
-  AND e.position = (SELECT min(j.position) FROM job AS j INDEXED BY job_scope
-                    WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.state <> 'failed');
+  AND e.position = (SELECT j.position FROM job AS j INDEXED BY job_scope
+                    WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.stage = stage.value AND j.state <> 'failed'
+                    ORDER BY j.position LIMIT 1);
 
 -- name: changed_at
 -- The records of which a version ended at instants, ?2, or a claim of scopes, ?3, began; both are JSON lists.
