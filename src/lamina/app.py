@@ -313,7 +313,12 @@ def build_server(
     endpoints: dict[str, str] = {}
     figures = TenantFigures(kept, lambda endpoint: endpoints.get(endpoint, endpoint), alarm_bounds(settings))
     operators = OperatorParts(
-        kept, ids, clock, figures, DocumentBackups(settings.document_backups, document_path)
+        kept,
+        ids,
+        clock,
+        figures,
+        DocumentBackups(settings.document_backups, document_path),
+        settings.histories,
     )
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
