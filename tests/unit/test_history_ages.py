@@ -83,6 +83,23 @@ def moved(answer: Any) -> list[str]:
     return [unit.split("__")[0] for unit in answer.result.history_ids]
 
 
+def test_all_that_leave_in_one_run_have_numbers_of_their_own() -> None:
+    shelf = Shelf()
+    for number in range(3):
+        shelf.put(f"tasks/done/{number}.json", b'{"status": "done"}')
+    shelf.put("memory/episodic/a.jsonl", b"." * 1024)
+    shelf.wait(31)
+    done: Any = ArtifactPasses(shelf.documents, HistorySettings()).move(MoveArtifacts(), shelf.call).result
+    assert ([unit[-4:] for unit in done.history_ids], done.warnings) == (["0001", "0002", "0003"], [])
+    segments = SegmentHistory(shelf.documents, chosen(episodic_rollover_bytes=1024))
+    numbers = []
+    for _ in range(2):
+        rolls: Any = segments.maintain(MaintainSegments(), shelf.call).result
+        numbers += [segment[-4:] for segment in rolls.rolled_segment_ids]
+        shelf.put("memory/episodic/a.jsonl", b"." * 1024)
+    assert numbers == ["0001", "0002"]
+
+
 # ---- cold storage of units
 
 UNITS = {
@@ -229,6 +246,7 @@ def test_a_run_takes_as_many_as_its_setting_says_unless_it_says_so_itself() -> N
     second: Any = segments.maintain(MaintainSegments(batch_limit=1), shelf.call).result
     assert (second.rolled_count, second.batch_limit_reached) == (1, True)
     assert len(moved(passes.move(MoveArtifacts(), shelf.call))) == 1
+    assert len(moved(passes.move(MoveArtifacts(batch_limit=2), shelf.call))) == 2
     shelf.wait(31)
     stored: Any = segments.store(StoreSegments(), shelf.call).result
     assert (stored.cold_stored_count, stored.batch_limit_reached) == (2, True)

@@ -17,7 +17,7 @@ from lamina import limits
 from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.histories import history_object
-from lamina.coordination.operators.moving import landed_for, sole_author, telling_of
+from lamina.coordination.operators.moving import free_number, landed_for, sole_author, telling_of
 from lamina.errors import Conflict, Malformed
 from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.operations import Answer, Call
@@ -152,8 +152,7 @@ class ArtifactPasses:
                 details={"path": path},
             )
         stem = f"{family}__{to_datetime(call.now):%Y%m%dT%H%M%SZ}"
-        taken = self._documents.below(tenant_id, f"{kind.history}/index/{stem}__")
-        unit = f"{stem}__{len(taken) + 1:04}"
+        unit = f"{stem}__{free_number(self._documents, tenant_id, kind.history, stem):04}"
         payload, stub = f"{kind.history}/{unit}.json", f"{kind.history}/index/{unit}.json"
         content = _unit(family, unit, source, call)
         changes = [

@@ -16,7 +16,7 @@ from lamina import limits
 from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.histories import unpacked_history
-from lamina.coordination.operators.moving import landed_for, sole_author, telling_of
+from lamina.coordination.operators.moving import free_number, landed_for, sole_author, telling_of
 from lamina.coordination.operators.segment_requests import (
     MaintainSegments,
     RehydrateSegment,
@@ -234,8 +234,8 @@ class SegmentHistory:
     def _free(self, log: _Log, call: Call) -> Segment:
         """A segment of this second whose id nothing has; raises ``Invalid`` where its path would be too long."""
         first = Segment(log.family, log.stream, call.now - call.now % SECOND_US, 1)
-        taken = self._documents.below(call.principal.tenant_id, f"{first.folder}/index/{first.stem}__")
-        segment = Segment(first.family, first.stream, first.rolled_at, len(taken) + 1)
+        number = free_number(self._documents, call.principal.tenant_id, first.folder, first.stem)
+        segment = Segment(first.family, first.stream, first.rolled_at, number)
         document_path(segment.cold)
         document_path(segment.stub)
         return segment
