@@ -320,6 +320,8 @@ def build_server(
         DocumentBackups(settings.document_backups, document_path),
         settings.histories,
     )
+    offered = settings.relay_replication
+    pulling = Pulling(kept.documents, peers, kept.idempotency, settings.histories, offered=offered)
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(
@@ -347,7 +349,7 @@ def build_server(
             )
         ),
         *replication_operations(
-            Pulling(kept.documents, peers, kept.idempotency, offered=settings.relay_replication),
+            pulling,
             _pushing(settings, kept.documents, peers),
         ),
         *security_operations(*security),

@@ -55,7 +55,7 @@ class HistorySettings:
     relay_peer_trust_history_cold_after_days: int = _days("PEER_TRUST_HISTORY_COLD_AFTER_DAYS", 120, "a shard of steps of trust goes to cold storage")
     relay_replication_history_hot_retention_days: int = _kept("REPLICATION_HISTORY_HOT_RETENTION_DAYS", 14, "the state of replication")
     relay_replication_history_cold_after_days: int = _days("REPLICATION_HISTORY_COLD_AFTER_DAYS", 90, "a shard of states of replication goes to cold storage")
-    relay_replication_pull_idempotency_retention_days: int = _kept("REPLICATION_PULL_IDEMPOTENCY_RETENTION_DAYS", 14, "the key of a pull")
+    relay_replication_pull_idempotency_retention_days: int = _days("REPLICATION_PULL_IDEMPOTENCY_RETENTION_DAYS", 14, "the key of a pull is forgotten")
     relay_replication_tombstone_grace_days: int = _kept("REPLICATION_TOMBSTONE_GRACE_DAYS", 30, "a removal that was replicated")
     relay_replication_tombstone_cold_after_days: int = _days("REPLICATION_TOMBSTONE_COLD_AFTER_DAYS", 90, "a shard of removals goes to cold storage")
     relay_replication_tombstone_retention_days: int = _kept("REPLICATION_TOMBSTONE_RETENTION_DAYS", 365, "a shard of removals")
