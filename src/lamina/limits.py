@@ -319,20 +319,11 @@ PEER_KEY_LENGTH_MAX: Final = 8192
 PEER_SCOPES_MAX: Final = 64
 PEER_REASON_LENGTH_MIN: Final = 3
 PEER_REASON_LENGTH_MAX: Final = 500
-PEER_TRUST_STEPS_MAX: Final = (
-    1000  # that an operator may keep in the registry; the versions of its document have them all
-)
+PEER_TRUST_STEPS_MAX: Final = 1000  # that the registry may keep; the versions of its document have all
 PEER_ADDRESSES_MAX: Final = 64  # that a name may lead to
 MANIFEST_BYTES_MAX: Final = 1024 * 1024
 MANIFEST_WAIT_S: Final = 10.0
 GOVERNANCE_BYTES_MAX: Final = 262_144  # of a tenant's own policy, which everybody may read
-
-# Histories of the Relay contract: what an operator may choose.
-HISTORY_DAYS_MAX: Final = 1_000_000  # beyond every clock, and days still fit an instant
-HISTORY_ROLL_BYTES_MAX: Final = 16 * 1024 * 1024  # a larger segment would not come back from cold storage
-HISTORY_BATCH_MAX: Final = (
-    9_999  # of one run, which is of one second: ids number what moves in it with four digits
-)
 
 NONCES_PRUNED: Final = 100  # of envelopes between peers that have expired, at each new one
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from lamina import limits
 from lamina.coordination.operator_bounds import alarm_bounds, failure_bounds
 from lamina.errors import Invalid
-from lamina.kernel.history_settings import HISTORY_ORDER, HistorySettings
+from lamina.kernel.history_settings import HISTORY_DAYS_MAX, HISTORY_ORDER, HistorySettings
 from lamina.settings import Settings, load_settings
 from tables import every_row
 
@@ -60,9 +59,7 @@ def test_a_setting_of_histories_is_read_by_both_names_within_its_bounds(name: st
     ours, contract = f"LAMINA_RELAY_{name}", f"COGNIRELAY_{name}"
     field, least = f"relay_{name.lower()}", 1024 if name.endswith("_BYTES") else 1
     # What it is compared with stands far off, so that its own bounds are what is tried.
-    far = {
-        f"LAMINA_{kept.upper()}": str(limits.HISTORY_DAYS_MAX) for _, kept in HISTORY_ORDER if kept != field
-    }
+    far = {f"LAMINA_{kept.upper()}": str(HISTORY_DAYS_MAX) for _, kept in HISTORY_ORDER if kept != field}
     beside = {f"LAMINA_{cold.upper()}": "1" for cold, kept in HISTORY_ORDER if kept == field}
     others = {**far, **beside}
     assert getattr(load_settings({}), field) == default

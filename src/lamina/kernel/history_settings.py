@@ -10,7 +10,18 @@ from typing import Any, Final
 
 from lamina import limits
 
-__all__ = ["HISTORY_BOUNDS", "HISTORY_ORDER", "HistorySettings"]
+__all__ = [
+    "HISTORY_BATCH_MAX",
+    "HISTORY_BOUNDS",
+    "HISTORY_DAYS_MAX",
+    "HISTORY_ORDER",
+    "HISTORY_ROLL_BYTES_MAX",
+    "HistorySettings",
+]
+
+HISTORY_DAYS_MAX: Final = 1_000_000  # beyond every clock, and days still fit an instant
+HISTORY_ROLL_BYTES_MAX: Final = 16 * 1024 * 1024  # a larger segment would not come back from cold storage
+HISTORY_BATCH_MAX: Final = 9_999  # of one run, which is of one second: ids number what moves with four digits
 
 
 def _chosen(name: str, default: int, help_: str, unit: str, least: int, greatest: int) -> Any:
@@ -22,21 +33,21 @@ def _chosen(name: str, default: int, help_: str, unit: str, least: int, greatest
 
 
 def _days(name: str, default: int, what: str) -> Any:
-    return _chosen(name, default, f"after how many days {what}", "days", 1, limits.HISTORY_DAYS_MAX)
+    return _chosen(name, default, f"after how many days {what}", "days", 1, HISTORY_DAYS_MAX)
 
 
 def _kept(name: str, default: int, what: str) -> Any:
     """Days that the contract names and that nothing is done by: they are read and compared."""
     help_ = f"for how many days {what} is to be kept; nothing is deleted by it"
-    return _chosen(name, default, help_, "days", 1, limits.HISTORY_DAYS_MAX)
+    return _chosen(name, default, help_, "days", 1, HISTORY_DAYS_MAX)
 
 
 def _bytes(name: str, default: int, what: str) -> Any:
-    return _chosen(name, default, f"from how many bytes on {what} leaves as a whole", "bytes", 1024, limits.HISTORY_ROLL_BYTES_MAX)  # fmt: skip
+    return _chosen(name, default, f"from how many bytes on {what} leaves as a whole", "bytes", 1024, HISTORY_ROLL_BYTES_MAX)  # fmt: skip
 
 
 def _batch(name: str, what: str) -> Any:
-    return _chosen(name, 500, f"how many {what} at most, unless it says so itself", "", 1, limits.HISTORY_BATCH_MAX)  # fmt: skip
+    return _chosen(name, 500, f"how many {what} at most, unless it says so itself", "", 1, HISTORY_BATCH_MAX)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lamina import limits
+from lamina.kernel.history_settings import HISTORY_ROLL_BYTES_MAX
 
 __all__ = [
     "BACKUP_PREFIXES_MAX",
@@ -33,7 +33,7 @@ OPS_RESULT_KEYS_MAX: Final = 20  # of the Relay contract
 OPS_PATH_LENGTH_MAX: Final = 400  # of the Relay contract
 OPS_NOTE_LENGTH_MAX: Final = 1000
 OPS_SWEEP_MAX: Final = 200  # dead letters of one run: each is a commit
-HISTORY_UNIT_BYTES_MAX: Final = limits.HISTORY_ROLL_BYTES_MAX  # of a unit that comes back from cold storage
+HISTORY_UNIT_BYTES_MAX: Final = HISTORY_ROLL_BYTES_MAX  # of a unit that comes back from cold storage
 HISTORY_CALL_MAX: Final = 500  # of the Relay contract: logs, segments or units that one call asks for
 SEGMENT_TOLD_MAX: Final = (
     64  # events that tell of a segment, each of as many words as one of a file: two million characters
