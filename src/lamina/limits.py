@@ -310,9 +310,7 @@ TOKEN_SECONDS_MAX: Final = 31_536_000  # a year, as the contract says
 TOKENS_LISTED_MAX: Final = 1000  # the newest; a list has no pages in the contract
 SIGNING_KEY_LENGTH_MIN: Final = 16  # of a secret that a caller brings; fewer could be tried out
 SIGNING_KEY_LENGTH_MAX: Final = 512
-SIGNING_KEY_GRACE_S: Final = (
-    7 * 86_400
-)  # how long what was signed with the key before still counts: as long as nonces are kept
+SIGNING_KEY_GRACE_S: Final = 7 * 86_400  # how long what was signed with the key before still counts
 SIGNATURE_LENGTH_MAX: Final = 128
 PEERS_MAX: Final = 1000  # of a tenant: the registry is one document of some kilobytes each
 REGISTRIES_KEPT_MAX: Final = 256  # tenants whose registry is kept as it was read last
@@ -321,7 +319,7 @@ PEER_KEY_LENGTH_MAX: Final = 8192
 PEER_SCOPES_MAX: Final = 64
 PEER_REASON_LENGTH_MIN: Final = 3
 PEER_REASON_LENGTH_MAX: Final = 500
-PEER_TRUST_STEPS_MAX: Final = 32  # in the registry; the versions of its document have them all
+PEER_TRUST_STEPS_MAX: Final = 1000  # that the registry may keep; the versions of its document have all
 PEER_ADDRESSES_MAX: Final = 64  # that a name may lead to
 MANIFEST_BYTES_MAX: Final = 1024 * 1024
 MANIFEST_WAIT_S: Final = 10.0
