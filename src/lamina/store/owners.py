@@ -383,6 +383,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "pipeline/loops/meaning.py": _BY_WORDS,
     "pipeline/posterior.py": _NO_CONTENT,
     "pipeline/titles.py": _BY_WORDS,
+    "recall/kept.py": _NO_CONTENT,
     "recall/render.py": _BY_WORDS,
     "recall/room.py": _NO_CONTENT,
     "remote/documents.py": _NO_CONTENT,
