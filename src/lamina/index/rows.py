@@ -20,8 +20,9 @@ _KEYED_KINDS: Final = frozenset(
 )
 
 
-def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> TextRow:
-    """The event as search sees it: day, speaker and words, and beside them what its lasting claims say plainly."""
+def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool, days: str = "") -> TextRow:
+    """The event as search sees it: day, speaker and words, and beside them what its lasting claims say plainly; ``days`` is what was noted of
+    the days that it means."""
     text = text_of(event.content)
     speaker = event.observed_actor.display_name
     asking, own = sentence_shares(text)
@@ -43,6 +44,7 @@ def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> Tex
         keys=" ".join(dict.fromkeys(keys)),
         wants_vector=wants_vector,
         quarantined=" ".join(quarantine_of(event)),
+        days=days,
     )
 
 

@@ -16,12 +16,16 @@ from collections.abc import Callable
 from typing import Final
 from unicodedata import category, combining
 
-__all__ = ["escaped", "on_one_line", "quoted", "shown"]
+__all__ = ["escaped", "on_one_line", "quoted", "shown", "unquoted", "without_markers"]
 
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\ufe0e", "\ufe0f", "\u20e3"
 _BREAK = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _SPACE = re.compile(r"\s+")
+_OPENS, _CLOSES = r"\[［【〔⟦", r"\]］】〕⟧"
+_BETWEEN = rf"[^\w{_OPENS}{_CLOSES}]"
+_MARKER = re.compile(rf"[{_OPENS}]({_BETWEEN}*\d(?:\d|{_BETWEEN})*)[{_CLOSES}]")
+"""A number in brackets, of any script and with anything unseen beside it. No bracket is looked at twice."""
 
 _ALWAYS_DROPPED = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
@@ -70,6 +74,16 @@ def shown(text: str) -> str:
 def on_one_line(text: str) -> str:
     """``shown`` on one line: every run of blanks and line breaks is one blank, and none is at the ends."""
     return _SPACE.sub(" ", shown(text)).strip()
+
+
+def without_markers(text: str) -> str:
+    """``on_one_line``, and without what looks like the marker of a line: ``[1]`` is shown as ``(1)``."""
+    return _MARKER.sub(r"(\1)", on_one_line(text))
+
+
+def unquoted(text: str) -> str:
+    """``without_markers``, to stand between quotation marks: its own are single."""
+    return without_markers(text).replace('"', "'")
 
 
 def quoted(text: str) -> str:
