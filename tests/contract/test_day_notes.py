@@ -9,12 +9,11 @@ import pytest
 
 from given import ALICE, NOON, TENANT, CountedIds, ManualClock
 from lamina.index.resident import ResidentIndexes
-from lamina.kernel.events import Event, text_of
-from lamina.kernel.local import LocalTime
+from lamina.index.rows import days_noted
+from lamina.kernel.events import Event
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.records import Layer
 from lamina.language import days
-from lamina.language.days import note_of
 from lamina.language.temporal import find_times
 from lamina.models.counter import WordPieceCounter
 from lamina.pipeline import deriver
@@ -23,7 +22,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
 from lamina.recall.recalling import Recalling
-from lamina.recall.render import _said_whole
+from lamina.recall.render import _said
 from lamina.recall.retrieve import Retriever
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.index import TextRow
@@ -48,7 +47,7 @@ class Asked(Memory):
         )
 
     def block(self) -> str:
-        _said_whole.cache_clear()  # a line that was worded before needs no note
+        _said.cache_clear()  # a line that was worded before needs no note
         principal = Principal(tenant_id=TENANT, actor="user:alice", channel="http")
         call = Call(principal=principal, request_id="r", now=NOON, permits=Everything())
         given = {"scope": ALICE, "query": "Who met Zora?", "include": ["events"]}
@@ -69,16 +68,12 @@ def no_days(*asked: Any, **more: Any) -> Iterator[Any]:
     raise AssertionError("days were found anew")
 
 
-def noted(event: Event) -> str:
-    return note_of(text_of(event.content), LocalTime(event.context.observed_at, event.offset))
-
-
 def test_a_line_says_the_days_that_were_noted(memory: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     event = memory.tell(SAID, START)
     waiting = memory.block()
     assert TOLD in waiting
     memory.derive()
-    assert memory.row(event).days == noted(event)
+    assert memory.row(event).days == days_noted(event)
     monkeypatch.setattr(days, "each_time", no_days)
     assert memory.block() == waiting
 
@@ -89,7 +84,7 @@ def test_a_line_says_the_days_that_were_noted(memory: Asked, monkeypatch: pytest
 def test_what_is_not_noted_of_these_words_by_this_finder_is_found(
     memory: Asked, monkeypatch: pytest.MonkeyPatch, kept: str
 ) -> None:
-    monkeypatch.setattr(deriver, "note_of", lambda *_: kept)
+    monkeypatch.setattr(deriver, "days_noted", lambda _: kept)
     event = memory.tell(SAID, START)
     memory.derive()
     assert memory.row(event).days == kept
@@ -105,14 +100,14 @@ def test_turns_of_an_earlier_release_are_noted_as_they_are_derived_anew(
 
     memory.store.rederivation.begin({"search rows": "1"})
     with monkeypatch.context() as earlier:
-        earlier.setattr(deriver, "note_of", lambda *_: "")
+        earlier.setattr(deriver, "days_noted", lambda _: "")
         event = memory.tell(SAID, START)
         memory.derive()
     before = memory.block()
     upgrader = Upgrader(memory.store, {"search rows": "2"}, worker_of, memory.clock)
     upgrader.begin()
     upgrader.drain()
-    assert memory.row(event).days == noted(event)
+    assert memory.row(event).days == days_noted(event)
     monkeypatch.setattr(days, "each_time", no_days)
     assert memory.block() == before
 
@@ -134,4 +129,4 @@ def test_a_note_goes_with_the_words_it_is_of(memory: Asked) -> None:
     memory.derive()
     assert "yesterday" not in str(list(memory.store.snapshot()))
     assert "yesterday" not in memory.block()
-    assert memory.row(stays).days == noted(stays)
+    assert memory.row(stays).days == days_noted(stays)

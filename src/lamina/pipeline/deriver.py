@@ -11,13 +11,11 @@ from dataclasses import replace
 from typing import Final
 
 from lamina import limits
-from lamina.index.rows import event_row, record_row
-from lamina.kernel.events import Event, Stage, text_of
+from lamina.index.rows import days_noted, event_row, record_row
+from lamina.kernel.events import Event, Stage
 from lamina.kernel.expiry import expiry_of
-from lamina.kernel.local import LocalTime
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, layer_of
 from lamina.kernel.ties import Tie
-from lamina.language.days import note_of
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.models.belief_words import TASK as BELIEFS
 from lamina.models.ports import Embedder
@@ -227,7 +225,7 @@ class Deriver:
                 continue
             facts = read.of(event)
             wants_vector = event.directives.embed != "none" and event.id not in vectors
-            days = note_of(text_of(event.content), LocalTime(event.context.observed_at, event.offset))
+            days = days_noted(event)
             writes = Writes(texts=[event_row(event, facts, wants_vector=wants_vector, days=days)])
             writes.texts += [record_row(fact) for fact in facts if fact.event_id == event.id]
             if event.id in vectors:

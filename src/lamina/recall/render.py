@@ -106,29 +106,20 @@ def _event_line(
     source += mark
     day = minute_text(event.context.observed_at, event.offset)
     text, observed = text_of(event.content), LocalTime(event.context.observed_at, event.offset)
-    said = (
-        _said_whole(text, observed, days)
-        if len(text) <= SNIPPET_CHARS
-        else _said(snippet(text, terms), observed)
-    )
+    said = _said(snippet(text, terms), observed, days)
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
     return f"{day} {unquoted(speaker)}{source}: {said}"
 
 
-def _said(words: str, observed: LocalTime, days: DayNote | None = None) -> str:
-    """Words in quotation marks, and behind them which days they mean."""
+@lru_cache(maxsize=limits.LINES_KEPT_MAX)
+def _said(words: str, observed: LocalTime, days: DayNote | None) -> str:
+    """Words in quotation marks, and behind them which days they mean. What was told before is asked for again: reading its days, where no
+    note of them is there, takes longer than to rank it."""
     words = unquoted(words)
     meant = unquoted(days_of_line(words, observed, days))
     return f'"{words}"{" " if meant else ""}{meant}'
-
-
-@lru_cache(maxsize=limits.LINES_KEPT_MAX)
-def _said_whole(text: str, observed: LocalTime, days: DayNote | None) -> str:
-    """A text that is shown whole, whatever is asked. What was told before is asked for again: reading its days, where no note
-    of them is there yet, takes longer than to rank it."""
-    return _said(snippet(text, ()), observed, days)
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
