@@ -22,7 +22,7 @@ import apsw
 import numpy as np
 
 from corpus import Corpus, Said
-from lamina.index.rows import event_row
+from lamina.index.rows import days_noted, event_row
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -148,7 +148,10 @@ class Seeder:
             ]
             stored = [stored_event(e.position, e.position, e.id, e.recorded_at, e) for e in events]
             connection.executemany(load_blocks("lamina.store.sqlite")["insert_event"], stored)
-            put_texts(connection, [event_row(event, [], wants_vector=False) for event in events])
+            put_texts(
+                connection,
+                [event_row(event, [], wants_vector=False, days=days_noted(event)) for event in events],
+            )
             put_vectors(connection, vector_rows(events, self._embedder))
         concept = f"concept_{copy:08x}"
         bindings = {

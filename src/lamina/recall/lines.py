@@ -64,6 +64,7 @@ def _worded(held: Held, plan: Plan, counter: TokenCounter) -> tuple[str, int]:
         mark=f"{held.superseded.mark if held.superseded else ''}{held.mark}",
         called=plan.called,
         said_at=held.said_at,
+        days=held.days,
     )
     (tokens,) = counter.count([f"- {line}{change_mark(held.changed, '[99]')} [99]\n"])
     return line, tokens

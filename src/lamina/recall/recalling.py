@@ -247,9 +247,7 @@ class Recalling:
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
         displayed = gathering.displayed(turns.ids, supersession, derived)
         trail.note("read_displayed", events=len(displayed.events))
-        answers = place(
-            plan, turns, supersession, displayed, newer.marks, pool.quarantined, explained=explained
-        )
+        answers = place(plan, turns, supersession, displayed, newer.marks, pool, explained=explained)
         kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)
         trail.note("quarantine", included=plan.include_quarantined, left_out=len(kept_out))
         figures = pool, plan, ranked, derived.by_layer.get(Layer.FACTS, ())

@@ -18,6 +18,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.language.days import DayNote
 from lamina.language.tokens import known_terms
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.models.recent import RecentQuestions
@@ -51,6 +52,8 @@ class EventPool:
     arms: Mapping[str, int]
     quarantined: Callable[[str], tuple[str, ...]]
     """Why an event of the searched indexes is kept out; empty where it is not."""
+    days: Callable[[str], DayNote | None]
+    """What was noted of the days that an event of the searched indexes means, None where nothing was."""
     kept_out: Sequence[str]
     """Quarantined events that would have been drawn, best first."""
     home: Home
@@ -126,6 +129,7 @@ class Retriever:
             words,
             drawn.arms,
             _quarantined(searched),
+            _days(searched),
             drawn.kept_out[: limits.QUARANTINED_NAMED_MAX],
             _home(searched),
             any(_waits(index.waiting_since, plan) for index in searched),
@@ -151,6 +155,13 @@ def _quarantined(indexes: Sequence[ScopeIndex]) -> Callable[[str], tuple[str, ..
         return next((index.quarantined(record_id) for index in indexes if record_id in index), ())
 
     return reasons
+
+
+def _days(indexes: Sequence[ScopeIndex]) -> Callable[[str], DayNote | None]:
+    def days(record_id: str) -> DayNote | None:
+        return next((index.days(record_id) for index in indexes if record_id in index), None)
+
+    return days
 
 
 def _persons(plan: Plan, speakers: Sequence[Sequence[str]]) -> frozenset[str]:

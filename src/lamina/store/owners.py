@@ -92,7 +92,7 @@ _SUPPORT: Final = {
     "figures": "relation weight polarity place part at recorded_at",
 }
 _TEXT: Final = {
-    "content": "terms keys",
+    "content": "terms keys days",
     "names": "scope session speaker",
     "ids": "tenant_id record_id",
     "figures": "layer recorded_at observed_at role characters question_share self_share wants_vector quarantined",

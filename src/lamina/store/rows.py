@@ -306,13 +306,14 @@ def text_row(row: TextRow) -> Row:
         row.keys,
         int(row.wants_vector),
         row.quarantined,
+        row.days,
     )
 
 
 def read_text(row: Row) -> TextRow:
     """The value of a ``text_row`` row."""
     (number, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-     question_share, self_share, terms, keys, wants_vector, quarantined) = row  # fmt: skip
+     question_share, self_share, terms, keys, wants_vector, quarantined, days) = row  # fmt: skip
     return TextRow(
         row=number,
         tenant_id=tenant_id,
@@ -331,6 +332,7 @@ def read_text(row: Row) -> TextRow:
         keys=keys,
         wants_vector=bool(wants_vector),
         quarantined=quarantined,
+        days=days,
     )
 
 

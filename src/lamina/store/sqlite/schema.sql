@@ -259,7 +259,7 @@ CREATE TABLE text_row (
   keys               TEXT    NOT NULL,
   wants_vector       INTEGER NOT NULL DEFAULT 0,
   excluded           INTEGER NOT NULL DEFAULT 0
-, quarantined TEXT NOT NULL DEFAULT '');
+, quarantined TEXT NOT NULL DEFAULT '', days TEXT NOT NULL DEFAULT '');
 CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
 CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
 CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;
@@ -762,6 +762,7 @@ CREATE TABLE frozen_text (
   keys               TEXT    NOT NULL,
   wants_vector       INTEGER NOT NULL DEFAULT 0,
   quarantined        TEXT    NOT NULL DEFAULT '',
+  days               TEXT    NOT NULL DEFAULT '',
   PRIMARY KEY (tenant_id, record_id)
 ) WITHOUT ROWID;
 -- How often the history of a tenant's documents was written anew without what was erased; `due` while its repository is still

@@ -79,7 +79,7 @@ INSERT OR REPLACE INTO frozen_support VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
 
 -- name: put_frozen_text
 -- How search finds it.
-INSERT OR REPLACE INTO frozen_text VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16);
+INSERT OR REPLACE INTO frozen_text VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17);
 
 -- name: put_frozen_mention
 -- A name that it has.
@@ -221,7 +221,7 @@ FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) GRO
 -- name: texts_of_records
 -- Their rows of search.
 SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-       question_share, self_share, terms, keys, wants_vector, quarantined
+       question_share, self_share, terms, keys, wants_vector, quarantined, days
 FROM text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) ORDER BY record_id;
 
 -- name: made_replayed
