@@ -466,6 +466,23 @@ def test_supports_are_read_of_those_alone_that_have_one_of_a_relation(store: Sto
     assert related(TENANT, [], Tie.MAY_CHANGE) == related("other", ["fact_2"], Tie.MAY_CHANGE) == {}
 
 
+def test_what_ended_a_claim_is_told_without_what_bore_it_out(store: Store) -> None:
+    edges = [
+        support("fact_1", "evt_1", at=NOON),
+        support("fact_1", "evt_2", at=NOON + 9),
+        support("fact_1", "evt_3", polarity="against", recorded_at=NOON + 5),
+        support("fact_1", "evt_4", at=NOON + 9, relation=Tie.MAY_CHANGE),
+        support("fact_2", "evt_5", at=NOON + 9),
+    ]
+    land(store, Writes(supports=edges))
+    ended_by = store.records.ended_by
+    last = {"fact_1": NOON + 9, "fact_2": None}
+    assert ended_by(TENANT, last, seen_at=NOON + 5) == {"fact_1": ["evt_2", "evt_3"]}
+    assert ended_by(TENANT, last, seen_at=NOON + 4) == {"fact_1": ["evt_2"]}
+    assert ended_by(TENANT, {"fact_1": None}, seen_at=NOON + 5) == {"fact_1": ["evt_3"]}
+    assert ended_by(TENANT, {}, seen_at=NOON) == ended_by("other", last, seen_at=NOON) == {}
+
+
 def test_how_inputs_of_concepts_stand_is_told_without_their_words(store: Store) -> None:
     records = [
         fact("plain"),

@@ -184,7 +184,7 @@ class Gathering:
         closed = closed_by(plan, facts)
         if not closed:
             return ClaimEnds()
-        self._shown.supports_of(told_over(closed))
+        ended_by = self._shown.ended_by(told_over(closed), plan.axes.seen_at)
         holders: dict[tuple[Scope, str | None], Fact] = {}
         for scope, slots in replaced_slots(plan, closed.values()).items():
             in_slots = self._store.records.in_slots(plan.tenant_id, scope, slots, limit=HELD_MAX)
@@ -193,7 +193,7 @@ class Gathering:
                     holders.setdefault(slot_place(each), each)
         known = {i: each for i, each in records.items() if isinstance(each, Fact)}
         known |= {each.id: each for each in holders.values()}
-        ends = ClaimEnds(facts, closed, holders, known)
+        ends = ClaimEnds(facts, closed, ended_by, holders, known)
         for _ in range(HOPS_MAX):
             following = next_in_chains(ends)
             more = claims_of(plan, following, self._records(following)) if following else {}

@@ -150,6 +150,12 @@ class Shown:
             for record, supports in found.items()
         }
 
+    def ended_by(self, last: Mapping[str, Instant | None], seen_at: Instant) -> dict[str, list[str]]:
+        """Mirrors ``Records.ended_by``."""
+        found = self._records.ended_by(self._tenant_id, last, seen_at=seen_at)
+        hidden = self._hidden({each for ids in found.values() for each in ids})
+        return {record: [each for each in ids if each not in hidden] for record, ids in found.items()}
+
     def read_below(self, record_ids: Collection[str], width: int) -> None:
         """Read in one step the ids of what records rest on, and of the records among the first ``width`` of each what these rest on, down
         to events: ``sources_of`` has them at hand from then on."""

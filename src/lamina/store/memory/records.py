@@ -309,6 +309,22 @@ class MemoryRecords:
             if any(each.relation == relation for each in supports)
         }
 
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.ended_by``."""
+        found: dict[str, list[str]] = {}
+        for record_id, supports in self.supports_of(tenant_id, last, seen_at=seen_at).items():
+            ending = {
+                each.source_id
+                for each in supports
+                if each.relation != Tie.MAY_CHANGE
+                and (each.polarity == "against" or (each.at is not None and each.at == last[record_id]))
+            }
+            if ending:
+                found[record_id] = sorted(ending)
+        return found
+
     def sources_below(
         self,
         tenant_id: str,

@@ -177,6 +177,13 @@ class Records(Protocol):
         """Mirrors ``supports_of`` those of the records that have a support of a relation."""
         ...
 
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """The ids of what told by ``seen_at`` that claims are over, in their order: of what speaks against each, and of what tells of its
+        ``last`` instant, where it has one that counts."""
+        ...
+
     def sources_below(
         self,
         tenant_id: str,

@@ -333,6 +333,13 @@ class SqliteRecords:
                 found[support.record_id].append(support)
         return dict(found)
 
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.ended_by``."""
+        bindings = (tenant_id, compact(dict(last)), seen_at, Tie.MAY_CHANGE)
+        return self._grouped("ended_by", bindings) if last else {}
+
     def sources_below(
         self,
         tenant_id: str,
