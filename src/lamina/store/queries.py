@@ -142,7 +142,8 @@ class Shown:
         """Mirrors ``Records.scopes_of``."""
         new = set(ids) - self._scopes.keys()
         if new:
-            self._scopes |= dict.fromkeys(new) | self._home(new)
+            self._scopes |= dict.fromkeys(new)
+            self._scopes |= self._home(new)
             unknown = sorted(each for each in new if self._scopes[each] is None)
             if unknown:
                 self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
