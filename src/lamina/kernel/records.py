@@ -6,7 +6,7 @@ Seed 002, sections 7.2 to 7.5. Every record is a *version*: what was held from `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -50,7 +50,6 @@ __all__ = [
     "is_entity",
     "is_event",
     "layer_of",
-    "records_among",
     "value_slot",
 ]
 
@@ -86,12 +85,6 @@ _ENTITY_ID = f"{Prefix.ENTITY.value}_"
 def is_event(record_id: str) -> bool:
     """Whether an id is an event's: a recall asks it of a thousand ids, and ``layer_of`` takes five times as long."""
     return record_id.startswith(_EVENT_ID)
-
-
-def records_among(ids: Iterable[str]) -> list[str]:
-    """Those of the ids that are not events'; a recall looks through thousands."""
-    length = len(_EVENT_ID)
-    return [each for each in ids if each[:length] != _EVENT_ID]
 
 
 def is_entity(record_id: str) -> bool:

@@ -147,7 +147,7 @@ def _showable(ranked: Sequence[ScoredRecord], kept_out: dict[str, tuple[str, ...
     return shown
 
 
-@lru_cache(maxsize=limits.WORDS_JUDGED_MAX)
+@lru_cache(maxsize=limits.ROWS_PARSED_MAX)
 def _kept_out_by(words: str) -> tuple[str, ...]:
     """As ``quarantine_of_words``, remembered: the same records come with every question about the same matter."""
     return quarantine_of_words(words)

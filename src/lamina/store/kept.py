@@ -15,11 +15,12 @@ from itertools import islice
 from typing import TypeVar
 
 from lamina import limits
-from lamina.kernel.records import Record, Support, records_among
+from lamina.kernel.records import Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.ports.records import InputState, Records
+from lamina.store.queries import records_among
 from lamina.store.rules.records import as_stood
 
 __all__ = ["KeptReads", "ReadsOfNow"]
@@ -81,6 +82,7 @@ class KeptReads:
         with self._lock:
             kept = self._kept.setdefault(tenant_id, _Kept())
             self._kept.move_to_end(tenant_id)
+            self._hold_bound()
             number = kept.number
         touched = self._records.touched(tenant_id, number)
         with self._lock:
@@ -101,11 +103,15 @@ class KeptReads:
             if kept.number != number:
                 return  # the ids of a change were let go since: this may have been read before it
             table.update(values)
-            while sum(len(each.tables) for each in self._kept.values()) > self._values_max:
-                if len(self._kept) > 1:
-                    self._kept.popitem(last=False)
-                else:
-                    next(iter(self._kept.values())).tables.let_half_go()
+            self._hold_bound()
+
+    def _hold_bound(self) -> None:
+        """Let go of what is too much; a tenant counts for one by itself."""
+        while sum(1 + len(each.tables) for each in self._kept.values()) > self._values_max:
+            if len(self._kept) > 1:
+                self._kept.popitem(last=False)
+            else:
+                next(iter(self._kept.values())).tables.let_half_go()
 
 
 class ReadsOfNow:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lamina import limits
-from lamina.kernel.records import Support, layer_of, records_among
+from lamina.kernel.ids import Prefix
+from lamina.kernel.records import Support, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 
-__all__ = ["Home", "Links", "MayRead", "Shown", "WhyGraph", "derived_from"]
+__all__ = ["Home", "Links", "MayRead", "Shown", "WhyGraph", "derived_from", "records_among"]
 
 MayRead = Callable[[Scope], bool]
 """Whether the reader may read a scope."""
@@ -27,6 +28,7 @@ Home = Callable[[Collection[str]], Mapping[str, Scope]]
 
 _DEPTH = 3  # event -> fact or episode -> belief -> concept
 _DEPTH_BELOW = 4
+_EVENT_ID = f"{Prefix.EVENT.value}_"
 
 
 class WhyGraph(Protocol):
@@ -260,6 +262,12 @@ class Shown:
             self._readable[scope] = self._may_read(scope)
         self._hidden_ids |= {each for each, scope in scopes.items() if not self._readable[scope]}
         return self._hidden_ids
+
+
+def records_among(ids: Iterable[str]) -> list[str]:
+    """Those of the ids that are not events'; a recall looks through thousands."""
+    length = len(_EVENT_ID)
+    return [each for each in ids if each[:length] != _EVENT_ID]
 
 
 def _first(ids: Iterable[str], hidden: Collection[str], width: int) -> list[str]:
