@@ -45,6 +45,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "oldest_pending": "a time for operators; no content is read",
     "backlog": "counts for operators; no content is read",
     "requeue_all": "a replay rebuilds every tenant",
+    "forget_touched": "an erasure makes whoever keeps anything of any tenant begin anew; no content is read",
+    "touched_since": "the numbers of changes count for all tenants; the ids are of one",
     "note_index_reset": "a replay rebuilds every tenant",
     "audit_tenants": "the list of tenants, for checking and retention",
     "find_relay_token": "the hash of a token is how its tenant is found",

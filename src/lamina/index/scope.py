@@ -100,6 +100,10 @@ class ScopeIndex:
     def __len__(self) -> int:
         return len(self._record_ids)
 
+    def known(self, record_ids: Collection[str]) -> set[str]:
+        """Those of the ids that have a row here, or had one."""
+        return {each for each in record_ids if each in self._place_of}
+
     def __contains__(self, record_id: str) -> bool:
         return record_id in self._place_of
 

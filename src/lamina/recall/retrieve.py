@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Final
@@ -57,7 +57,7 @@ class EventPool:
     kept_out: Sequence[str]
     """Quarantined events that would have been drawn, best first."""
     home: Home
-    """The scope of a record that is in one of the searched indexes; a record never moves, so that it stays right."""
+    """The scopes of records that are in the searched indexes; a record never moves, so that it stays right."""
     partial: bool
     """Whether something is still to be derived from what the plan sees: words are found as they are told, the rest follows."""
 
@@ -137,11 +137,8 @@ class Retriever:
 
 
 def _home(indexes: Sequence[ScopeIndex]) -> Home:
-    def home(record_id: str) -> Scope | None:
-        for index in indexes:
-            if record_id in index:
-                return index.scope
-        return None
+    def home(record_ids: Collection[str]) -> Mapping[str, Scope]:
+        return {each: index.scope for index in indexes for each in index.known(record_ids)}
 
     return home
 

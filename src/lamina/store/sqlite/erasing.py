@@ -236,6 +236,7 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None
     )
     if worded or changes.gone:
         connection.execute(_SQL["ask_scrubbing"])
+    connection.execute(_SQL["forget_touched"])
     connection.executemany(_SQL["make_stale"], [(tenant_id, scope) for scope in changes.erased.remade])
     touched = [(tenant_id, scope) for scope in sorted(changes.touched)]
     connection.executemany(_SQL["note_index_change"], touched)

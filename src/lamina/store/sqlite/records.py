@@ -28,7 +28,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.kernel.understanding import FactState
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.records import InputState, RecordQuery, Statement
+from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import Row, read_record, record_row
 from lamina.store.rules.records import as_stood
@@ -247,6 +247,13 @@ class SqliteRecords:
         rows = self._readers.rows(_SQL["record_scopes"], (tenant_id, json_list(sorted(ids))))
         return {record_id: Scope(scope) for record_id, scope in rows if scope is not None}
 
+    def touched(self, tenant_id: str, after: int) -> Touched:
+        """Mirrors ``Records.touched``."""
+        ((number, first, ids),) = self._readers.rows(_SQL["touched_since"], (tenant_id, after))
+        number = number or 0
+        known = after == number or (after < number and first is not None and first <= after + 1)
+        return Touched(number, json.loads(ids) if known else None)
+
     def supports_of(
         self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[Support]]:
@@ -333,6 +340,13 @@ class SqliteRecords:
                 found[support.record_id].append(support)
         return dict(found)
 
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.ended_by``."""
+        bindings = (tenant_id, compact(dict(last)), seen_at, Tie.MAY_CHANGE)
+        return self._grouped("ended_by", bindings) if last else {}
+
     def sources_below(
         self,
         tenant_id: str,
@@ -340,12 +354,13 @@ class SqliteRecords:
         steps: int,
         width: int,
         *,
+        most: int | None = None,
         seen_at: Instant | None = None,
     ) -> dict[str, list[str]]:
         """Mirrors ``Records.sources_below``."""
         if not record_ids:
             return {}
-        bindings = (tenant_id, json_list(record_ids), seen_at, steps, width)
+        bindings = (tenant_id, json_list(record_ids), seen_at, steps, width, -1 if most is None else most)
         rows = self._readers.rows(_SQL["sources_below"], bindings)
         return {record_id: json.loads(sources) for record_id, sources in rows if sources != "[]"}
 

@@ -44,6 +44,10 @@ DELETE FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM jso
 -- One support.
 DELETE FROM support WHERE tenant_id = ?1 AND record_id = ?2 AND source_id = ?3 AND relation = ?4;
 
+-- name: forget_touched
+-- What changed lately: whoever remembers anything begins anew.
+DELETE FROM touched;
+
 -- name: put_record
 -- A version as it is from here on.
 INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,

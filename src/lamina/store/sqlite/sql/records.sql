@@ -200,6 +200,11 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
+-- name: touched_since
+-- The newest number of a change, the first that is kept, and what changed for a tenant after ?2.
+SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'touched'), (SELECT min(number) FROM touched),
+       (SELECT json_group_array(id) FROM touched WHERE number > ?2 AND tenant_id = ?1);
+
 -- name: insert_support
 -- One edge of the why graph.
 INSERT INTO support (tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in)
@@ -223,25 +228,32 @@ CROSS JOIN support AS s
 WHERE s.tenant_id = ?1 AND s.record_id = of.record_id AND (?3 IS NULL OR s.recorded_at <= ?3)
 ORDER BY s.record_id, s.place, s.at, s.recorded_at, s.source_id;
 
+-- name: ended_by
+-- What told by ?3 that claims are over: ?2 is a JSON object of their ids and of the last instant of each, null where none counts.
+SELECT DISTINCT s.record_id, s.source_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
+WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.recorded_at <= ?3 AND s.relation <> ?4
+  AND (s.polarity = 'against' OR s.at = wanted.value)
+ORDER BY s.record_id, s.source_id;
+
 -- name: sources_below
--- The ids of what records rest on in the order of supports_of, as a JSON list for each: of the records ?2, and of those among the
--- first ?5 sources of each in turn, in at most ?4 steps.
-WITH RECURSIVE source (record_id, step) AS (
-  SELECT value, 1 FROM json_each(?2)
-  UNION
-  SELECT found.value, b.step + 1
-  FROM source AS b CROSS JOIN json_each((
+-- The ids of what records rest on in the order of supports_of, the first ?6 of each as a JSON list: of the records ?2, and of those
+-- among the first ?5 sources of each in turn, in at most ?4 steps.
+WITH RECURSIVE source (record_id, step, sources) AS (
+  SELECT wanted.value, 1, (
     SELECT json_group_array(source_id) FROM (
       SELECT source_id FROM support
-      WHERE tenant_id = ?1 AND record_id = b.record_id AND (?3 IS NULL OR recorded_at <= ?3)
-      ORDER BY place, at, recorded_at, source_id LIMIT ?5))) AS found
-  WHERE b.step < ?4 AND found.value NOT GLOB 'evt_*')
-SELECT r.record_id, (
-  SELECT json_group_array(source_id) FROM (
-    SELECT source_id FROM support
-    WHERE tenant_id = ?1 AND record_id = r.record_id AND (?3 IS NULL OR recorded_at <= ?3)
-    ORDER BY place, at, recorded_at, source_id))
-FROM (SELECT DISTINCT record_id FROM source) AS r;
+      WHERE tenant_id = ?1 AND record_id = wanted.value AND (?3 IS NULL OR recorded_at <= ?3)
+      ORDER BY place, at, recorded_at, source_id LIMIT ?6))
+  FROM json_each(?2) AS wanted
+  UNION
+  SELECT below.value, above.step + 1, (
+    SELECT json_group_array(source_id) FROM (
+      SELECT source_id FROM support
+      WHERE tenant_id = ?1 AND record_id = below.value AND (?3 IS NULL OR recorded_at <= ?3)
+      ORDER BY place, at, recorded_at, source_id LIMIT ?6))
+  FROM source AS above CROSS JOIN json_each(above.sources) AS below
+  WHERE above.step < ?4 AND below.key < ?5 AND below.value NOT GLOB 'evt_*')
+SELECT DISTINCT record_id, sources FROM source;
 
 -- name: statements
 -- The events that spoke of facts and count, those without words too: ?2 is a JSON list.
