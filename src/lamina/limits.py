@@ -201,6 +201,7 @@ REWRITE_WAIT_S_MAX: Final = 600.0  # for a repository without what was erased: a
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
 COMPACT_MERGES_MAX: Final = 200
+PACKED_ROWS: Final = 200  # of an earlier release in one write: some 20 milliseconds
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
@@ -220,6 +221,7 @@ TURNS_WAITING_READ_MAX: Final = 20_000  # the newest of a scope that wait to be 
 LINES_KEPT_MAX: Final = 32_768  # lines of short turns, by their words: some 16 MB
 ROWS_PARSED_MAX: Final = 4096  # events, and as many derived records, by their rows: some 10 MB each
 ROW_PARSED_CHARS_MAX: Final = 8000  # of what a row holds as JSON: longer ones are parsed each time
+ROW_PARSED_BYTES_MAX: Final = 2700  # of one that is packed: a third
 TERMS_KEPT_MAX: Final = 8192  # of short texts, such as those of claims: some 4 MB
 QUERY_LENGTH_MAX: Final = 4096
 NATURAL_LENGTH_MAX: Final = 256  # of a time in words

@@ -59,6 +59,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "clear_packs": "of a copy: every tenant's packs go; no content is read",
     "empty_packs": "packs expire alike for every tenant; no content is read",
     "prune_packs": "packs expire alike for every tenant; no content is read",
+    "unpacked_bodies": "who looks after the file serves every tenant; each row names its own",
     "unembedded": "the embedder serves every tenant; each row names its own",
     "access_version": "counts changes for every tenant; a number, no content",
     "note_access_change": "counts changes for every tenant; a number, no content",

@@ -10,12 +10,14 @@ from pathlib import Path
 import apsw
 import pytest
 
-from given import ALICE, TENANT, CountedIds, ManualClock, append, fact, loop
+from given import ALICE, TENANT, CountedIds, ManualClock, append, concept, episode, fact, land, loop
 from lamina.errors import Fault
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import EpisodeRole, Support
 from lamina.kernel.ties import Tie
+from lamina.store.bodies import unpacked
 from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.codec import read_event
@@ -294,3 +296,26 @@ def test_edges_and_loops_from_before_say_what_they_mean(prefix: str) -> None:
     rows = list(connection.execute(f"SELECT * FROM {prefix}record"))
     assert {read_record(row) for row in rows} == {held, fact("tea")}
     assert set(rows) == {record_row(held), record_row(fact("tea"))}
+
+
+def test_bodies_that_an_earlier_release_wrote_are_read_and_packed_by_compacting(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    held = [concept("tea"), episode("talk"), fact("tea")]
+    land(store, Writes(records=held))
+    before = list(store.snapshot())
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.create_scalar_function("text_of", unpacked, 1)
+    connection.execute("UPDATE record SET body = text_of(body)")
+    kinds = "SELECT layer, typeof(body) FROM record ORDER BY layer"
+    assert {kind for _, kind in connection.execute(kinds)} == {"text"}
+    assert list(store.snapshot()) == before
+    store.upkeep.compact()
+    assert list(connection.execute(kinds)) == [
+        ("episodes", "blob"),
+        ("facts", "text"),
+        ("understanding", "blob"),
+    ]
+    assert list(store.snapshot()) == before
+    assert store.records.get(TENANT, [each.id for each in held]) == {each.id: each for each in held}
+    connection.close()
+    store.close()

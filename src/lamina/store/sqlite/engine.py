@@ -16,6 +16,7 @@ from lamina.observe.rounds import Failures
 from lamina.store.documents.projector import Projector
 from lamina.store.documents.shared import SharedProjector
 from lamina.store.ports.projecting import Projecting
+from lamina.store.rows import unpacked_row
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.bells import Bells
 from lamina.store.sqlite.changes import SqliteChanges
@@ -202,7 +203,7 @@ class SqliteStore:
         """Mirrors ``Store.snapshot``. Vectors count by presence: their last bits depend on the processor."""
         for table, sql in _DERIVED.items():
             for row in self._readers.rows(sql):
-                yield table, tuple(row)
+                yield table, unpacked_row(row) if table == "record" else row
 
     def close(self) -> None:
         """Mirrors ``Store.close``."""

@@ -28,16 +28,17 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.kernel.understanding import FactState
 from lamina.store.blocks import load_blocks
+from lamina.store.bodies import packed
 from lamina.store.ports.records import InputState, RecordQuery, Statement
 from lamina.store.ports.writes import Writes
-from lamina.store.rows import Row, read_record, record_row
+from lamina.store.rows import BODY, Row, packed_row, read_record
 from lamina.store.rules.records import as_stood
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.exclusion import exclude_unsupported, readmit
 from lamina.store.sqlite.index import put_texts, put_vectors
 
-__all__ = ["SqliteRecords", "put_writes"]
+__all__ = ["SqliteRecords", "pack_some", "put_writes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _ANY_SCOPE = "scope IN (SELECT value FROM json_each(:scopes))"
@@ -56,8 +57,8 @@ _OF_ONE_SCOPE = {
 """Statements for a single scope, as most readers ask: its rows come in the order of the index, and reading ends at the limit. Of
 several scopes all rows are read and sorted."""
 _BEFORE_ALL = -(2**63)
-_SLOT, _BODY = 9, 22
-"""Columns of ``record``."""
+_SLOT = 9
+"""A column of ``record``."""
 
 _EPISODES = (f"{Prefix.EPISODE}_", f"{Prefix.EPISODE}`")
 """The bounds of the ids of episodes: the grave accent is the character after the underscore."""
@@ -69,12 +70,13 @@ _parsed = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(read_record)
 
 def _read(row: Row) -> Record:
     """The version of a row. The same rows come with every question about the same matter, and a row that has changed is another."""
-    return _parsed(row) if len(row[_BODY]) <= limits.ROW_PARSED_CHARS_MAX else read_record(row)
+    most = limits.ROW_PARSED_CHARS_MAX if isinstance(row[BODY], str) else limits.ROW_PARSED_BYTES_MAX
+    return _parsed(row) if len(row[BODY]) <= most else read_record(row)
 
 
 def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     """Land what a stage derived, inside the transaction that ends its jobs: one may end a version of another."""
-    connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
+    connection.executemany(_SQL["insert_record"], map(packed_row, writes.records))
     connection.executemany(
         _SQL["close_record"],
         [(c.tenant_id, c.id, c.version, c.recorded_to, c.closed_by) for c in writes.closings],
@@ -109,6 +111,13 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
         _SQL["insert_inquiry"],
         [(i.tenant_id, i.event_id, i.task, i.scope, i.position, i.created_at) for i in writes.inquiries],
     )
+
+
+def pack_some(connection: apsw.Connection) -> bool:
+    """Pack some of the bodies that an earlier release wrote as text; whether there were any."""
+    rows = list(connection.execute(_SQL["unpacked_bodies"], (limits.PACKED_ROWS,)))
+    connection.executemany(_SQL["pack_body"], [(*row[:3], packed(Layer(row[3]), row[4])) for row in rows])
+    return bool(rows)
 
 
 class SqliteRecords:

@@ -157,7 +157,7 @@ CREATE TABLE access_version (
   version            INTEGER NOT NULL
 );
 
--- Every derived layer: one row per version. What is searched has a column, the rest is `body`.
+-- Every derived layer: one row per version. What is searched has a column, the rest is `body`: JSON text of facts, packed of others.
 CREATE TABLE record (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,
@@ -199,6 +199,9 @@ CREATE INDEX record_object ON record (tenant_id, scope, layer, object_key, recor
   WHERE object_key GLOB 'ent_*';
 CREATE INDEX record_claim ON record (tenant_id, scope, layer, claim_key) WHERE claim_key IS NOT NULL;
 CREATE INDEX record_ended ON record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
+-- Those that an earlier release wrote, until they are packed.
+CREATE INDEX record_unpacked ON record (tenant_id)
+  WHERE layer IN ('beliefs', 'episodes', 'understanding') AND typeof(body) = 'text';
 
 -- The why graph and the reference count.
 CREATE TABLE support (
