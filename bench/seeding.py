@@ -41,6 +41,7 @@ from lamina.store.bodies import packed, unpacked
 from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.codec import event_row as stored_event
+from lamina.store.sqlite.folding import unfold
 from lamina.store.sqlite.index import put_texts, put_vectors
 from lamina.types.envelope import Envelope
 
@@ -166,6 +167,8 @@ class Seeder:
         connection.create_scalar_function(
             "packed_of", lambda layer, body: packed(Layer(layer), body), 2, deterministic=True
         )
+        ids = connection.execute("SELECT DISTINCT id FROM record WHERE tenant_id = ?", (tenant,))
+        unfold(connection, tenant, [row[0] for row in ids.fetchall()])
         for sql in _COPIES:
             names = set(re.findall(r":([a-z_]+)", sql))
             connection.execute(sql, {name: bindings[name] for name in names})

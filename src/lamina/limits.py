@@ -201,6 +201,7 @@ REWRITE_WAIT_S_MAX: Final = 600.0  # for a repository without what was erased: a
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
 COMPACT_MERGES_MAX: Final = 200
+FOLDED_VERSIONS_MAX: Final = 16  # that are read with an old one: a tenth of a millisecond
 PACKED_ROWS: Final = 200  # of an earlier release in one write: some 20 milliseconds
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds

@@ -4,17 +4,24 @@ A conversation makes a version of its episode and of some concepts with every tu
 before it said. Deflated, a concept takes a third of its room, an episode a quarter; SQLite also gives each row longer than
 some 1,000 bytes a page of its own, which these rows no longer need.
 
+An older version of an episode or a concept is folded: deflated against the text of the version after it, of which it takes
+over nearly all. The newest stands by itself, since it is the one that is asked for.
+
 What statements look into (facts) stays text. Rows of earlier releases are text, too, and are read as they are.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from typing import Final
 
 from lamina.kernel.records import Layer
 
-__all__ = ["packed", "unpacked"]
+__all__ = ["folded", "is_folded", "packed", "texts_of", "unpacked"]
+
+Place = tuple[str, str, int]
+"""Tenant, id and number of a version."""
 
 _PACKED: Final = frozenset({Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING})
 _RAW: Final = -14
@@ -46,6 +53,9 @@ _FIRST: Final = (
 Another one gets another number."""
 _WORDS: Final = {1: _FIRST.encode()}
 _NEWEST: Final = 1
+_FOLDED: Final = 0x80
+"""Beside the number of the words: the text of the version after it stands behind them."""
+_FOLDED_RAW: Final = -15  # 32 kB, for the words and the longest text that is of use
 
 
 def packed(layer: Layer, body: str) -> str | bytes:
@@ -59,8 +69,37 @@ def packed(layer: Layer, body: str) -> str | bytes:
 
 
 def unpacked(body: str | bytes) -> str:
-    """The text of a body as it is stored."""
+    """The text of a body as it is stored, which is not folded."""
     if isinstance(body, str):
         return body
-    inflating = zlib.decompressobj(_RAW, _WORDS[body[0]])
+    return _inflated(body, _RAW, _WORDS[body[0]])
+
+
+def folded(older: str, newer: str) -> bytes:
+    """The text of a version as what differs from that of the version after it."""
+    words = _WORDS[_NEWEST] + newer.encode()
+    deflating = zlib.compressobj(_LEVEL, zlib.DEFLATED, _FOLDED_RAW, _MEMORY, zlib.Z_DEFAULT_STRATEGY, words)
+    return bytes((_FOLDED | _NEWEST,)) + deflating.compress(older.encode()) + deflating.flush()
+
+
+def is_folded(body: str | bytes) -> bool:
+    """Whether a body as it is stored is read by the text of the version after it alone."""
+    return isinstance(body, bytes) and bool(body[0] & _FOLDED)
+
+
+def texts_of(bodies: Mapping[Place, str | bytes]) -> dict[Place, str]:
+    """The texts of versions as they are stored; with a folded one there are those after it, up to one that is not."""
+    found: dict[Place, str] = {}
+    for place in sorted(bodies, reverse=True):
+        body = bodies[place]
+        if isinstance(body, bytes) and is_folded(body):
+            newer = found[*place[:2], place[2] + 1]
+            found[place] = _inflated(body, _FOLDED_RAW, _WORDS[body[0] ^ _FOLDED] + newer.encode())
+        else:
+            found[place] = unpacked(body)
+    return found
+
+
+def _inflated(body: bytes, window: int, words: bytes) -> str:
+    inflating = zlib.decompressobj(window, words)
     return (inflating.decompress(memoryview(body)[1:]) + inflating.flush()).decode()

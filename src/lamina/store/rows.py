@@ -43,7 +43,7 @@ __all__ = [
     "read_text",
     "record_row",
     "text_row",
-    "unpacked_row",
+    "with_body",
 ]
 
 Row = tuple[Any, ...]
@@ -86,12 +86,12 @@ def record_row(record: Record) -> Row:
 def packed_row(record: Record) -> Row:
     """As ``record_row``, with the body in few bytes."""
     row = record_row(record)
-    return (*row[:BODY], packed(record.layer, row[BODY]), *row[BODY + 1 :])
+    return with_body(row, packed(record.layer, row[BODY]))
 
 
-def unpacked_row(row: Row) -> Row:
-    """The row of a version as ``record_row`` made it."""
-    return (*row[:BODY], unpacked(row[BODY]), *row[BODY + 1 :])
+def with_body(row: Row, body: str | bytes) -> Row:
+    """The row of a version with another body."""
+    return (*row[:BODY], body, *row[BODY + 1 :])
 
 
 _Written = tuple[dict[str, Any], dict[str, Any]]

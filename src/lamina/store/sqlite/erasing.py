@@ -22,6 +22,7 @@ from lamina.store.rules.erasing_rows import Changes
 from lamina.store.rules.traces import unguessable
 from lamina.store.sqlite.codec import event_row, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.folding import all_whole, unfold
 from lamina.store.sqlite.index import drop_text, put_texts
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import SqliteLog, find_event
@@ -146,7 +147,7 @@ class _Reading:
 
     def versions(self, ids: Collection[str]) -> list[Record]:
         """Mirrors ``Reading.versions``."""
-        return list(map(read_record, self._rows("versions_of_records", ids)))
+        return list(map(read_record, all_whole(self._rows("versions_of_records", ids))))
 
     def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
         """Mirrors ``Reading.changed_at``."""
@@ -219,6 +220,7 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None
     cut = [each[:4] for each in changes.cut]
     for block in ("drop_support", "thaw_support"):
         connection.executemany(_SQL[block], cut)
+    unfold(connection, tenant_id, {record.id for record in changes.records})
     connection.executemany(_SQL["put_record"], map(packed_row, changes.records))
     connection.executemany(_SQL["put_support"], changes.supports)
     _freeze(connection, tenant_id, changes)

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from typing import Any
 
 import apsw
 
@@ -36,6 +37,7 @@ from lamina.store.rules.records import as_stood
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.exclusion import exclude_unsupported, readmit
+from lamina.store.sqlite.folding import all_whole, fold, whole
 from lamina.store.sqlite.index import put_texts, put_vectors
 
 __all__ = ["SqliteRecords", "pack_some", "put_writes"]
@@ -77,6 +79,7 @@ def _read(row: Row) -> Record:
 def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     """Land what a stage derived, inside the transaction that ends its jobs: one may end a version of another."""
     connection.executemany(_SQL["insert_record"], map(packed_row, writes.records))
+    fold(connection, writes.records)
     connection.executemany(
         _SQL["close_record"],
         [(c.tenant_id, c.id, c.version, c.recorded_to, c.closed_by) for c in writes.closings],
@@ -132,7 +135,7 @@ class SqliteRecords:
         """Mirrors ``Records.get``."""
         if not ids:
             return {}
-        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
+        rows = self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
         return {record.id: as_stood(record, seen_at) for record in map(_read, rows)}
 
     def input_states(
@@ -151,7 +154,8 @@ class SqliteRecords:
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
         """Mirrors ``Records.versions``."""
         return [
-            read_record(row) for row in self._readers.rows(_SQL["record_versions"], (tenant_id, record_id))
+            read_record(row)
+            for row in all_whole(self._readers.rows(_SQL["record_versions"], (tenant_id, record_id)))
         ]
 
     def query(self, query: RecordQuery) -> list[Record]:
@@ -203,16 +207,18 @@ class SqliteRecords:
                 "claims": f"{slot}|",
                 "claims_end": f"{slot}}}",
             }  # the brace is the character after the bar
-        return self._readers.rows(statements[block], bindings)
+        return self._rows(statements[block], bindings)
+
+    def _rows(self, sql: str, bindings: Row | Mapping[str, Any]) -> list[Row]:
+        """Rows of versions, each read by itself."""
+        return whole(self._readers.rows(sql, bindings), self._readers.rows)
 
     def ended_since(
         self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
     ) -> list[Record]:
         """Mirrors ``Records.ended_since``."""
         bindings = (tenant_id, json_list(scopes), layer.value, seen_at, limit)
-        return [
-            as_stood(_read(row), seen_at) for row in self._readers.rows(_SQL["records_ended_since"], bindings)
-        ]
+        return [as_stood(_read(row), seen_at) for row in self._rows(_SQL["records_ended_since"], bindings)]
 
     def in_slots(
         self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int

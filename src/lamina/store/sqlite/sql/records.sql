@@ -15,6 +15,19 @@ ON CONFLICT (tenant_id, id, version) DO NOTHING;
 UPDATE record SET recorded_to = ?4, closed_by = ?5
 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
 
+-- name: versions_followed
+-- Versions that others follow, with the bodies of both: ?2 is a JSON list of ids, each with the number of the newer one.
+SELECT o.tenant_id, o.id, o.version, o.body, n.body FROM json_each(?2) AS wanted
+CROSS JOIN record AS n ON n.tenant_id = ?1 AND n.id = wanted.value ->> 0 AND n.version = wanted.value ->> 1
+CROSS JOIN record AS o ON o.tenant_id = ?1 AND o.id = n.id AND o.version = n.version - 1;
+
+-- name: bodies_onward
+-- The bodies of versions and of those after each, up to the next by which ?3 can be divided: ?2 is a JSON list of ids, each with
+-- the number of a version.
+SELECT r.tenant_id, r.id, r.version, r.body FROM json_each(?2) AS wanted CROSS JOIN record AS r
+WHERE r.tenant_id = ?1 AND r.id = wanted.value ->> 0
+  AND r.version BETWEEN wanted.value ->> 1 AND (wanted.value ->> 1) / ?3 * ?3 + ?3;
+
 -- name: unpacked_bodies
 -- Some versions whose bodies an earlier release wrote as text.
 SELECT tenant_id, id, version, layer, body FROM record INDEXED BY record_unpacked
