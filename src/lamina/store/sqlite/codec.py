@@ -18,6 +18,7 @@ from lamina.kernel.events import (
     Stage,
     Trust,
 )
+from lamina.kernel.ids import Prefix, low_of, with_low
 from lamina.kernel.scopes import Scope
 from lamina.store.rows import Row, parsed
 
@@ -28,6 +29,7 @@ __all__ = [
     "json_list",
     "read_event",
     "read_lifecycle",
+    "short_id",
     "stage_of",
 ]
 
@@ -171,12 +173,19 @@ def _read_directives(text: str | None) -> Directives:
     )
 
 
+def short_id(row_id: str, at: int) -> str | bytes:
+    """The id of a row that arrived at an instant, without what the instant says of it."""
+    low = low_of(row_id, at)
+    return row_id if low is None else low.to_bytes(8, "big")
+
+
 def read_lifecycle(row: Row) -> LifecycleRow:
     """The value of a ``lifecycle`` row."""
-    tenant_id, sequence, row_id, name, scope, event_id, job_id, number, arrived_at, payload = row
+    tenant_id, sequence, stored, name, scope, event_id, job_id, number, arrived_at, payload = row
+    low = int.from_bytes(stored, "big") if isinstance(stored, bytes) else None
     return LifecycleRow(
         tenant_id=tenant_id,
-        id=row_id,
+        id=stored if low is None else with_low(Prefix.LIFECYCLE, arrived_at, low),
         sequence=sequence,
         name=name,
         scope=Scope(scope),

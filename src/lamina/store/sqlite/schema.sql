@@ -65,7 +65,8 @@ CREATE TABLE lease_counter (
   fence              INTEGER NOT NULL
 );
 
--- What happened, counted per tenant. Rows stay, so that no number is ever given twice.
+-- What happened, counted per tenant. Rows stay, so that no number is ever given twice. Of a row's id the low bits are kept, since
+-- the rest is its arrival; its event is named by its position, where there is one. Earlier releases wrote both ids as texts.
 CREATE TABLE lifecycle (
   tenant_id          TEXT    NOT NULL,
   sequence           INTEGER NOT NULL,
@@ -77,10 +78,10 @@ CREATE TABLE lifecycle (
   number             INTEGER NOT NULL,
   arrived_at         INTEGER NOT NULL,
   payload            TEXT    NOT NULL
-);
+, position INTEGER);
 CREATE UNIQUE INDEX lifecycle_tenant ON lifecycle (tenant_id, sequence);
-CREATE UNIQUE INDEX lifecycle_id ON lifecycle (tenant_id, id);
 CREATE INDEX lifecycle_event ON lifecycle (tenant_id, event_id, number) WHERE event_id IS NOT NULL;
+CREATE INDEX lifecycle_position ON lifecycle (tenant_id, position, number) WHERE position IS NOT NULL;
 CREATE INDEX lifecycle_job ON lifecycle (tenant_id, job_id, sequence) WHERE job_id IS NOT NULL;
 
 CREATE TABLE idempotency (
