@@ -10,8 +10,22 @@ from pathlib import Path
 import apsw
 import pytest
 
-from given import ALICE, TENANT, CountedIds, ManualClock, append, claim, concept, episode, fact, land, loop
+from given import (
+    ALICE,
+    TENANT,
+    CountedIds,
+    ManualClock,
+    append,
+    claim,
+    concept,
+    draft,
+    episode,
+    fact,
+    land,
+    loop,
+)
 from lamina.errors import Fault
+from lamina.kernel.events import Party
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import EpisodeRole, Support
@@ -21,7 +35,7 @@ from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
 from lamina.store.sqlite import SqliteStore
-from lamina.store.sqlite.codec import read_event
+from lamina.store.sqlite.codec import event_row, read_event
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.migrate import migrate, migrations
 
@@ -361,3 +375,16 @@ def test_a_lifecycle_row_is_found_by_its_id_among_those_that_are_left(tmp_path: 
     assert [store.lifecycle.get(TENANT, row.id) for row in rows] == left
     assert store.lifecycle.get(TENANT, RandomIds().stamped(Prefix.LIFECYCLE, rows[1].arrived_at)) is None
     store.close()
+
+
+def test_a_turn_about_its_own_speaker_names_them_once_and_is_read_as_it_was_written_before() -> None:
+    ana, ben = Party("user:ana", "user", "Ana"), Party("user:ben", "user", "Ben")
+    for actor, subject in ((ana, ana), (ana, ben), (ana, Party.of("user:ben"))):
+        row = event_row(1, 1, "evt_1", 10, draft(observed_actor=actor, subject=subject))
+        stored = (*row[:19], None, row[19], None, None, 0)
+        read = read_event(stored)
+        assert (read.observed_actor, read.subject) == (actor, subject)
+        assert row[8].count('"Ana"') == 1
+    before = '{"actor":{"type":"user","name":"Ana"},"subject":{"type":"user","name":"Ana"}}'
+    read = read_event((*stored[:6], "user:ana", "user:ana", before, *stored[9:]))
+    assert (read.observed_actor, read.subject) == (ana, ana)

@@ -78,12 +78,14 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
 
 
 def _parties(draft: EventDraft) -> str | None:
-    """The parts of the two parties that their ids do not already say, or None."""
+    """The parts of the two parties that their ids do not already say, once where both are the same; or None."""
     said = {
         key: {"type": party.type, "name": party.name}
         for key, party in (("actor", draft.observed_actor), ("subject", draft.subject))
         if party.name is not None or party.type != party.id.split(":", 1)[0]
     }
+    if len(said) > 1 and draft.observed_actor == draft.subject:
+        said = {"both": said["actor"]}
     return compact(said) if said else None
 
 
@@ -125,6 +127,7 @@ def read_event(row: Row) -> Event:
      context, directives, channel, trust, batch_id, observed_at, recorded_at, cancelled_after,
      observed_offset, zone_offset, redacted_by, bears_out) = row  # fmt: skip
     said = parsed(parties) if parties else {}
+    both = said.get("both")
     more = parsed(context) if context else {}
     return Event(
         tenant_id=tenant_id,
@@ -133,8 +136,8 @@ def read_event(row: Row) -> Event:
         recorded_at=recorded_at,
         scope=Scope(scope),
         caller=caller,
-        observed_actor=_party(actor, said.get("actor")),
-        subject=_party(subject, said.get("subject")),
+        observed_actor=_party(actor, said.get("actor", both)),
+        subject=_party(subject, said.get("subject", both)),
         session=session,
         modality=modality,
         content=json.loads(content),
