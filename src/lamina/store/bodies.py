@@ -54,8 +54,8 @@ Another one gets another number."""
 _WORDS: Final = {1: _FIRST.encode()}
 _NEWEST: Final = 1
 _FOLDED: Final = 0x80
-"""Beside the number of the words: the text of the version after it stands behind them."""
-_FOLDED_RAW: Final = -15  # 32 kB, for the words and the longest text that is of use
+"""Instead of the number of words: they are the text of the version after it."""
+_FOLDED_RAW: Final = -15  # 32 kB of that text, and no more
 
 
 def packed(layer: Layer, body: str) -> str | bytes:
@@ -77,14 +77,14 @@ def unpacked(body: str | bytes) -> str:
 
 def folded(older: str, newer: str) -> bytes:
     """The text of a version as what differs from that of the version after it."""
-    words = _WORDS[_NEWEST] + newer.encode()
+    words = newer.encode()
     deflating = zlib.compressobj(_LEVEL, zlib.DEFLATED, _FOLDED_RAW, _MEMORY, zlib.Z_DEFAULT_STRATEGY, words)
-    return bytes((_FOLDED | _NEWEST,)) + deflating.compress(older.encode()) + deflating.flush()
+    return bytes((_FOLDED,)) + deflating.compress(older.encode()) + deflating.flush()
 
 
 def is_folded(body: str | bytes) -> bool:
     """Whether a body as it is stored is read by the text of the version after it alone."""
-    return isinstance(body, bytes) and bool(body[0] & _FOLDED)
+    return isinstance(body, bytes) and body[0] == _FOLDED
 
 
 def texts_of(bodies: Mapping[Place, str | bytes]) -> dict[Place, str]:
@@ -94,7 +94,7 @@ def texts_of(bodies: Mapping[Place, str | bytes]) -> dict[Place, str]:
         body = bodies[place]
         if isinstance(body, bytes) and is_folded(body):
             newer = found[*place[:2], place[2] + 1]
-            found[place] = _inflated(body, _FOLDED_RAW, _WORDS[body[0] ^ _FOLDED] + newer.encode())
+            found[place] = _inflated(body, _FOLDED_RAW, newer.encode())
         else:
             found[place] = unpacked(body)
     return found
