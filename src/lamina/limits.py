@@ -201,6 +201,8 @@ REWRITE_WAIT_S_MAX: Final = 600.0  # for a repository without what was erased: a
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
 COMPACT_MERGES_MAX: Final = 200
+FOLDED_VERSIONS_MAX: Final = 16  # that are read with an old one: a tenth of a millisecond
+PACKED_ROWS: Final = 200  # of an earlier release in one write: some 20 milliseconds
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
@@ -221,6 +223,7 @@ LINES_KEPT_MAX: Final = 32_768  # what turns say in a line, by their words: some
 ROWS_PARSED_MAX: Final = 4096  # events, and as many derived records, by their rows: some 10 MB each
 READS_KEPT_MAX: Final = 20_000  # of derived records, and of what they rest on, by id: some 20 MB
 ROW_PARSED_CHARS_MAX: Final = 8000  # of what a row holds as JSON: longer ones are parsed each time
+ROW_PARSED_BYTES_MAX: Final = 2700  # of one that is packed: a third
 TERMS_KEPT_MAX: Final = 8192  # of short texts, such as those of claims: some 4 MB
 QUERY_LENGTH_MAX: Final = 4096
 NATURAL_LENGTH_MAX: Final = 256  # of a time in words

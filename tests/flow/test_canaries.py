@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import gzip
 import json
@@ -29,6 +30,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id, normalise_name
 from lamina.session.drain import Drain
+from lamina.store.bodies import unpacked
 from lamina.store.owners import FILES, TABLES
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.index import VectorRow
@@ -116,6 +118,8 @@ def _forms(value: Any) -> Iterator[bytes]:
                 yield unpack(value)
             except (zlib.error, OSError, EOFError):
                 continue
+        with contextlib.suppress(zlib.error, KeyError, IndexError, UnicodeDecodeError):
+            yield unpacked(value).encode()
 
 
 class Aviary:

@@ -119,7 +119,7 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         _LOG,
         names="scope payload",
         ids="tenant_id id event_id job_id",
-        figures="sequence name number arrived_at",
+        figures="sequence name number arrived_at position",
     ),
     "record": _table(_LOG, **_RECORD),
     "support": _table(_LOG, **_SUPPORT),

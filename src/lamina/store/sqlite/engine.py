@@ -13,9 +13,11 @@ from lamina.errors import NotFound, Unavailable
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.observe.rounds import Failures
+from lamina.store.bodies import texts_of
 from lamina.store.documents.projector import Projector
 from lamina.store.documents.shared import SharedProjector
 from lamina.store.ports.projecting import Projecting
+from lamina.store.rows import BODY, with_body
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.bells import Bells
 from lamina.store.sqlite.changes import SqliteChanges
@@ -203,8 +205,12 @@ class SqliteStore:
     def snapshot(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Mirrors ``Store.snapshot``. Vectors count by presence: their last bits depend on the processor."""
         for table, sql in _DERIVED.items():
-            for row in self._readers.rows(sql):
-                yield table, tuple(row)
+            rows = self._readers.rows(sql)
+            if table == "record":
+                texts = texts_of({row[:3]: row[BODY] for row in rows})
+                rows = [with_body(row, texts[row[:3]]) for row in rows]
+            for row in rows:
+                yield table, row
 
     def _committed(self) -> None:
         self._bells.ring()

@@ -18,7 +18,9 @@ WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: drop_lifecycle_of_events
 -- What happened to events that go: ?2 is a JSON list.
-DELETE FROM lifecycle WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_each(?2));
+DELETE FROM lifecycle WHERE tenant_id = ?1 AND (
+  event_id IN (SELECT value FROM json_each(?2))
+  OR position IN (SELECT e.position FROM event AS e WHERE e.tenant_id = ?1 AND e.id IN (SELECT value FROM json_each(?2))));
 
 -- name: drop_jobs_of_events
 -- What was still to be derived of them.

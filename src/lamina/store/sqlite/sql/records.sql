@@ -15,6 +15,28 @@ ON CONFLICT (tenant_id, id, version) DO NOTHING;
 UPDATE record SET recorded_to = ?4, closed_by = ?5
 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
 
+-- name: versions_followed
+-- Versions that others follow, with the bodies of both: ?2 is a JSON list of ids, each with the number of the newer one.
+SELECT o.tenant_id, o.id, o.version, o.body, n.body FROM json_each(?2) AS wanted
+CROSS JOIN record AS n ON n.tenant_id = ?1 AND n.id = wanted.value ->> 0 AND n.version = wanted.value ->> 1
+CROSS JOIN record AS o ON o.tenant_id = ?1 AND o.id = n.id AND o.version = n.version - 1;
+
+-- name: bodies_onward
+-- The bodies of versions and of those after each, up to the next by which ?3 can be divided: ?2 is a JSON list of ids, each with
+-- the number of a version.
+SELECT r.tenant_id, r.id, r.version, r.body FROM json_each(?2) AS wanted CROSS JOIN record AS r
+WHERE r.tenant_id = ?1 AND r.id = wanted.value ->> 0
+  AND r.version BETWEEN wanted.value ->> 1 AND (wanted.value ->> 1) / ?3 * ?3 + ?3;
+
+-- name: unpacked_bodies
+-- Some versions whose bodies an earlier release wrote as text.
+SELECT tenant_id, id, version, layer, body FROM record INDEXED BY record_unpacked
+WHERE layer IN ('beliefs', 'episodes', 'understanding') AND typeof(body) = 'text' LIMIT ?1;
+
+-- name: pack_body
+-- The same in fewer bytes.
+UPDATE record SET body = ?4 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3;
+
 -- name: latest_records
 -- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list. The ids lead: the other way round every
 -- version is read, and a concept has hundreds.
@@ -25,12 +47,13 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value
                    ORDER BY v.version DESC LIMIT 1);
 
 -- name: input_states
--- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them.
-SELECT r.id, r.excluded, r.layer = 'facts', r.subject, r.body ->> '$.kind', r.valid_to,
-       r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
+-- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them: their
+-- bodies alone are JSON text, those of other layers are packed.
+SELECT r.id, r.excluded, r.layer = 'facts', r.subject, iif(r.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
+       iif(r.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
          AND r.status IS NULL AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
-         AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0),
-       (r.body -> '$.said_by') IS NULL
+         AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
+       iif(r.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
 FROM json_each(?2) AS wanted CROSS JOIN record AS r
 WHERE r.tenant_id = ?1 AND r.id = wanted.value
   AND r.version = (SELECT v.version FROM record AS v
