@@ -15,9 +15,9 @@ from lamina.kernel.local import to_local
 from lamina.kernel.records import Fact, ObjectValue
 from lamina.language.entities import normalise_name
 from lamina.pipeline.beside import may_end
+from lamina.pipeline.ending import end_fact
 from lamina.pipeline.extract.values import Datatype, EntityRef, EntityType, Kind, LiteralValue, Span, Triple
 from lamina.pipeline.hearsay import author_of
-from lamina.pipeline.loops.doing import end_fact
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 

@@ -18,7 +18,7 @@ from typing import Final
 from lamina.kernel.records import LoopType
 from lamina.language.own_words import own_words
 from lamina.language.sentences import split_sentences
-from lamina.language.spoken import as_written
+from lamina.language.spoken import Written, as_written
 from lamina.pipeline.loops.dues import FindMoments
 from lamina.pipeline.loops.ends import answer_ends, endings_of, is_undone_by
 from lamina.pipeline.loops.moves import move_in
@@ -48,15 +48,17 @@ def read_loops(
     text: str, observed_at: datetime, find_moments: FindMoments, before: Sequence[Heard] = ()
 ) -> LoopReading:
     """What a person's turn leaves open, ends and puts off, after the turns ``before`` it, oldest first."""
-    text = _without_gaps(as_written(own_words(text[:TEXT_CHARS_MAX])).text.replace("’", "'"))
+    written = _without_gaps(as_written(own_words(text[:TEXT_CHARS_MAX])))
+    text = written.text
     before = [replace(heard, text=heard.text[-HEARD_CHARS:]) for heard in before]
     drafts: list[LoopDraft] = []
+    offers: list[LoopDraft] = []
     endings: list[Ending] = []
     moves: list[Move] = []
     if before and not before[-1].own:
         if answer_ends(text, before[-1].text):
             endings.append(Ending("", completed=True, confidence=0.85))
-        drafts += accepted(text, before[-1].text, observed_at, find_moments)
+        offers += accepted(text, before[-1].text, observed_at, find_moments)
     # Where in the lists begins what the sentence before said.
     opened, begun = len(drafts), len(endings)
     for sentence in split_sentences(text, count_max=SENTENCES_MAX):
@@ -82,10 +84,13 @@ def read_loops(
             stopped = len(endings) > begun and draft.type is LoopType.HABIT
             vague = draft.due_at is None and names_no_thing(draft.wording)
             if not stopped and not vague:
-                drafts.append(draft)
-    return LoopReading(tuple(drafts), tuple(endings), moves=tuple(moves))
+                drafts.append(replace(draft, place=written.span(sentence.start, sentence.end)))
+    return LoopReading((*drafts, *offers), tuple(endings), moves=tuple(moves))
 
 
-def _without_gaps(text: str) -> str:
+def _without_gaps(written: Written) -> Written:
     """One blank for several, and one empty line: what nobody reads costs nothing."""
-    return _EMPTY_LINES.sub("\n\n", _BLANKS.sub(" ", text))
+    text = Written(written.text.replace("’", "'"), written.origins)
+    for gaps, one in ((_BLANKS, " "), (_EMPTY_LINES, "\n\n")):
+        text = text.edited((gap.start(), gap.end(), one) for gap in gaps.finditer(text.text))
+    return text

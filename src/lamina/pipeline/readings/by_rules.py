@@ -18,7 +18,7 @@ def reading_by_rules(
     event: Event, extraction: Extraction, heard: Sequence[Event] | None, *, reader: str
 ) -> Reading:
     """What rules of a version, ``reader``, read in an event: its ``extraction``, and what it leaves open after the turns ``heard`` before it, where that is
-    anybody's to say; None where it is not."""
+    anybody's to say and somebody asks, which ``heard`` of None is not."""
     if heard is None or not (raises_loops(event) and event.directives.wants("facts")):
         return Reading(reader, extraction, LoopReading(), "")
     return Reading(reader, extraction, read_turn(event, heard), words_that_end(event))

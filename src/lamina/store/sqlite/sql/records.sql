@@ -28,7 +28,7 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value
 -- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them.
 SELECT r.id, r.excluded, r.layer = 'facts', r.subject, r.body ->> '$.kind', r.valid_to,
        r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
-         AND r.status IS NULL AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
+         AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
          AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0),
        (r.body -> '$.said_by') IS NULL
 FROM json_each(?2) AS wanted CROSS JOIN record AS r
