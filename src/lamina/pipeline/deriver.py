@@ -34,7 +34,7 @@ from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import as_kept
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
-from lamina.pipeline.loops.turns import HEARD_BEFORE
+from lamina.pipeline.loops.reading import HEARD_BEFORE
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import extracts
 from lamina.pipeline.readings.by_rules import reading_by_rules

@@ -73,11 +73,12 @@ class FactsAhead:
         whose = self._speaker if own else None if who is None else self._person(who)
         for predicate in (*_PLANNED, _ARRANGED):
             subject = whose if predicate == _ARRANGED else self._speaker
-            for fact in self._view.query(Layer.FACTS, subject=subject, predicate=predicate, limit=_FACTS_MAX):
-                is_over = fact.valid_to is not None and fact.valid_to <= self._at
-                is_told_here = fact.event_id == self._view.event.id
-                if isinstance(fact, Fact) and not (fact.negated or is_over or is_told_here):
-                    yield fact
+            found = self._view.query(Layer.FACTS, subject=subject, predicate=predicate, limit=_FACTS_MAX)
+            yield from (fact for fact in found if isinstance(fact, Fact) and self._may_end(fact))
+
+    def _may_end(self, fact: Fact) -> bool:
+        is_over = fact.valid_to is not None and fact.valid_to <= self._at
+        return not (is_over or fact.negated or fact.event_id == self._view.event.id)
 
     def _person(self, who: str) -> str:
         """The id of somebody as facts name them: of "my daughter" the speaker's."""

@@ -16,6 +16,7 @@ from lamina.kernel.local import LocalTime, Offset, day_text
 from lamina.kernel.records import (
     LOOPS_OPEN,
     PROMISED,
+    PROMISES,
     Layer,
     Loop,
     LoopStatus,
@@ -38,7 +39,7 @@ from lamina.pipeline.loops.meaning import (
     terms_in,
     terms_of,
 )
-from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
+from lamina.pipeline.loops.reading import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
@@ -67,7 +68,6 @@ _SALIENCE_MAX: Final = 5
 _QUOTED: Final = " (“"
 _REFERENCE_CHARS: Final = 12
 _SPOKEN: Final = frozenset({Tie.OPENED_BY, Tie.SAID_AGAIN_BY, Tie.AFFIRMED_BY})
-_PROMISES: Final = frozenset({LoopType.COMMITMENT, LoopType.DECISION})
 
 
 def raises_loops(event: Event) -> bool:
@@ -153,7 +153,7 @@ class LoopKeeper:
             subject=Subject(self._view.entity(normalise_name(name)), name),
             predicate=draft.type.value,
             object=ObjectValue("literal", draft.wording, "string"),
-            kind=PROMISED if draft.type in _PROMISES else "loop",
+            kind=PROMISED if draft.type in PROMISES else "loop",
             negated=False,
             text=loop_text(name, draft.type.value, draft.wording, draft.due_at, event.offset)
             + (f"{_QUOTED}{draft.quote}”)" if draft.quote else ""),

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from lamina.kernel.records import Fact, Loop, LoopType
 from lamina.language.dated import is_time_word
+from lamina.language.tables import table
 from lamina.pipeline.loops.matching import (
     aside_of,
     deed_of,
@@ -40,20 +41,10 @@ _NAMED_FROM: Final = 0.5
 _MORE_MAX: Final = 2
 _AND = re.compile(r"\band\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_TAKES_PLACE: Final = re.compile(
-    r"\b(?:appointment|meeting|interview|exam|viewing|check-?up|surgery|presentation|call|class|shift|reservation|"
-    r"dentist|doctor|vet|haircut|scan|flight|lesson|test|with)\b",
-    re.IGNORECASE,
-)
-_ERRAND = re.compile(
-    r"^(?:remember|book|call|ring|phone|pay|buy|get|email|e-mail|text|write|send|cancel|find|ask|tell|renew|prepare|"
-    r"reschedule|"
-    r"arrange|order|fill|check|move|make|reply|waiting|not yet)\b",
-    re.IGNORECASE,
-)
-_IT_ALONE = re.compile(
-    r"^\w+(?: up| off| out| in| down| back)? (?:it|that|them|both|me|us)(?: \w+){0,2}$", re.IGNORECASE
-)
+_TABLE: Final = table(__name__)
+_TAKES_PLACE: Final = _TABLE.pattern("takes_place")
+_ERRAND: Final = _TABLE.pattern("errand")
+_IT_ALONE: Final = _TABLE.pattern("it_alone")
 
 
 def terms_of(loop: Fact) -> frozenset[str]:

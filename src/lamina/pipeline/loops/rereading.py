@@ -28,7 +28,7 @@ from lamina.pipeline.loops.keeping import (
 )
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, bears_on, terms_of
-from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
+from lamina.pipeline.loops.reading import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
 from lamina.pipeline.versions import put_version
 from lamina.pipeline.view import View

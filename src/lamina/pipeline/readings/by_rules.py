@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lamina.kernel.events import Event
 from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.loops.keeping import raises_loops
-from lamina.pipeline.loops.turns import read_turn, words_that_end
+from lamina.pipeline.loops.reading import read_turn, words_that_end
 from lamina.pipeline.loops.values import LoopReading
 from lamina.pipeline.readings.reading import Reading
 
