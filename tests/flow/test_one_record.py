@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from given import ALICE, TENANT, ManualClock
+from given import ALICE, TENANT, ManualClock, append
+from lamina.kernel.events import Context, Origin, Party, Trust
 from lamina.kernel.records import Fact, Loop
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views.facts import fact_view
@@ -117,5 +118,31 @@ def test_what_is_derived_apart_makes_no_second_record(talk):
     talk.store.log.cancel(TENANT, wrong)
     talk.worker.drain()
     assert plain(talk) == ["Alice lives in Porto"]
+    assert talk.open() == ["Book the dentist"]
+    talk.replays()
+
+
+def test_a_promise_that_is_retracted_is_dropped_until_that_is_cancelled(talk):
+    talk.say("I need to book the dentist.")
+    (loop,) = records(talk)
+    talk.at += DAY
+    alice = Party.of("user:alice")
+    content = {"kind": "correction", "action": "retract", "fact_id": loop.id, "text": "no", "at": None}
+    (retraction,) = append(
+        talk.store,
+        "no",
+        observed_actor=alice,
+        subject=alice,
+        session=None,
+        modality="correction",
+        content=content,
+        context=Context(observed_at=talk.at),
+        origin=Origin(alice.id, "correction", Trust.PRINCIPAL),
+    )
+    talk.worker.drain()
+    assert [(each.status, each.valid_to) for each in talk.all()] == [("dropped", talk.at)]
+    talk.replays()
+    talk.store.log.cancel(TENANT, retraction.id)
+    talk.worker.drain()
     assert talk.open() == ["Book the dentist"]
     talk.replays()

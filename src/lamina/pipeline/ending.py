@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lamina.kernel.local import LocalTime
-from lamina.kernel.records import Fact
+from lamina.kernel.records import Fact, Loop, LoopStatus
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.versions import put_version, tie_at
@@ -30,8 +30,11 @@ def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
     ended = replace(
         fact, valid_from=begins.at, valid_to=at, from_offset=begins.offset, to_offset=event.offset
     )
+    if isinstance(ended, Loop):
+        ended = replace(ended, status=LoopStatus.DROPPED)
     put_version(event, fact, ended, writes)
-    writes.supports.append(tie_at(event, fact.id, Tie.DONE_BY, at))
+    relation = Tie.DROPPED_BY if isinstance(ended, Loop) else Tie.DONE_BY
+    writes.supports.append(tie_at(event, fact.id, relation, at))
 
 
 def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Writes) -> None:

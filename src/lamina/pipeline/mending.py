@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from lamina.index.rows import record_row
+from lamina.kernel.corrections import correction_of
 from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.predicates import family_of
@@ -82,7 +83,7 @@ class Mender:
     def _take_back_loops(self, view: View, event_id: str, writes: Writes) -> None:
         """What the event ended, moved or said again of loops is as it was before it."""
         turn = view.events([event_id]).get(event_id)
-        if turn is None or not raises_loops(turn):
+        if turn is None or not (raises_loops(turn) or correction_of(turn) is not None):
             return
         entry = view.event
         at = view.after(writes, replace(turn, recorded_at=entry.recorded_at, position=entry.position))
