@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from lamina.kernel.events import Trust
 from lamina.kernel.ids import Prefix
 from lamina.kernel.local import LocalTime, Offset, day_text, whole_days
+from lamina.kernel.loop_states import LOOPS_OPEN, PROMISED, PROMISES, Horizon, LoopStatus, LoopType
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, Instant
@@ -272,36 +273,6 @@ def value_slot(subject_id: str, predicate: str) -> str:
     'ent_1|lives_in'
     """
     return f"{subject_id}|{predicate}"
-
-
-class LoopType(StrEnum):
-    """What somebody left open (Synapse contract)."""
-
-    COMMITMENT = "commitment"
-    DECISION = "decision"
-    FRICTION = "friction"
-    HABIT = "habit"
-    THREAD = "thread"
-
-
-PROMISES: Final = frozenset({LoopType.COMMITMENT, LoopType.DECISION})
-"""The types of what somebody promised, plans or has decided, which is said of them as a fact is."""
-
-
-class LoopStatus(StrEnum):
-    """How a loop stands. Whether an active one has gone stale is a question of the clock that asks."""
-
-    ACTIVE = "active"
-    COMPLETED = "completed"
-    DROPPED = "dropped"
-    SNOOZED = "snoozed"
-
-
-Horizon = Literal["today", "this_week", "ongoing"]
-PROMISED: Final = "commitment"
-"""The kind of what its person promised, plans or has decided."""
-LOOPS_OPEN = "loops.open"
-"""The topic under which open loops are found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import TypeVar
 from lamina.index.rows import record_row
 from lamina.kernel.corrections import correction_of
 from lamina.kernel.events import Event
+from lamina.kernel.feedback import feedback_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
@@ -83,7 +84,7 @@ class Mender:
     def _take_back_loops(self, view: View, event_id: str, writes: Writes) -> None:
         """What the event ended, moved or said again of loops is as it was before it."""
         turn = view.events([event_id]).get(event_id)
-        if turn is None or not (raises_loops(turn) or correction_of(turn) is not None):
+        if turn is None or not (raises_loops(turn) or correction_of(turn) or feedback_of(turn)):
             return
         entry = view.event
         at = view.after(writes, replace(turn, recorded_at=entry.recorded_at, position=entry.position))
