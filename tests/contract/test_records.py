@@ -513,6 +513,7 @@ def test_how_inputs_of_concepts_stand_is_told_without_their_words(store: Store) 
         fact("of-an-address", slot="ent_alice|a@b"),
         fact("told-by-bob", said_by=Author("user:bob", "Bob"), kind="event"),
         loop(),
+        loop("promised", kind="commitment"),
         belief(),
         episode(),
         fact("out", excluded=True),
@@ -528,7 +529,7 @@ def test_how_inputs_of_concepts_stand_is_told_without_their_words(store: Store) 
     counting = {
         i for i, each in store.records.input_states(TENANT, ids).items() if each.fact and each.fact.counts
     }
-    assert counting == {records[at].id for at in (0, 6, 7, 11)}
+    assert counting == {records[at].id for at in (0, 6, 7, 9, 12)}
     assert store.records.input_states(TENANT, []) == store.records.input_states("other", ids) == {}
 
 

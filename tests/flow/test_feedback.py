@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from lamina.kernel.records import LoopType
 from lamina.kernel.time import rfc3339
 from told import DAY, Memory
 
@@ -127,9 +126,7 @@ def test_any_claim_is_judged_and_a_verdict_is_undone(world: Any, said: str, verd
     judged = Judged(world, said)
     before = judged.shown()
     facts = judged.world.get("/v1/facts", scope=SCOPE)["items"]
-    event = judged.judge(
-        verdict, next(fact["id"] for fact in facts if fact["predicate"] not in set(LoopType))
-    )
+    event = judged.judge(verdict, next(fact["id"] for fact in facts if fact["kind"] != "loop"))
     assert judged.shown() != before
     world.post(f"/v1/lifecycle/memory-event/{event['id']}/cancel", {})
     judged.memory.derive()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.extract.extractor import RulesExtractor
-from lamina.pipeline.extract.values import EntityRef, TimeWindow, Triple, Utterance
+from lamina.pipeline.extract.values import EntityRef, Triple, Utterance
 
 NOW = datetime(2024, 5, 7, 12, tzinfo=UTC)
 TODAY = datetime(2024, 5, 7, tzinfo=UTC)
@@ -23,16 +22,7 @@ _DAYS = {
 }
 
 
-@dataclass(frozen=True)
-class When:
-    start: int
-    end: int
-    earliest: datetime | None
-    latest: datetime | None
-    readings: Sequence[TimeWindow] = ()
-
-
-def find_times(text: str, reference: datetime) -> list[When]:
+def find_times(text: str, reference: datetime) -> list[TemporalMatch]:
     """Just the expressions of these tests."""
     day = reference.replace(hour=0)
     found = []
@@ -45,7 +35,7 @@ def find_times(text: str, reference: datetime) -> list[When]:
             first = datetime(2019, 1, 1, tzinfo=UTC)
         else:
             first, last = datetime(2015, 1, 1, tzinfo=UTC), datetime(2016, 1, 1, tzinfo=UTC)
-        found.append(When(match.start(), match.end(), first, last))
+        found.append(TemporalMatch(match.start(), match.end(), match[0], "daterange", first, last, "day"))
     return found
 
 

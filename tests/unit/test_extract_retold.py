@@ -148,7 +148,7 @@ def test_what_denies_a_claim_right_behind_it(after: str, following: str, which: 
 
 
 @pytest.mark.parametrize(("text", "claims"), [
-    ("Everyone thinks I'm a doctor", []), ("Tom says I'm 40", []), ("I'm a doctor", ["Alice works_as doctor"]), ("I told them I'm 40", ["Alice age 40"]),
+    ("Everyone thinks my name is Bob", []), ("Tom says my name is Bob", []), ("I told them my name is Ali", ["Alice name_is Ali"]),
 ])  # fmt: skip
 def test_without_a_parser_too(text: str, claims: list[str]) -> None:
     assert read(RulesExtractor(find_times, use_parser=False), text) == claims

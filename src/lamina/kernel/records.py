@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from lamina.kernel.events import Trust
 from lamina.kernel.ids import Prefix
 from lamina.kernel.local import LocalTime, Offset, day_text, whole_days
+from lamina.kernel.loop_states import LOOPS_OPEN, PROMISED, PROMISES, Horizon, LoopStatus, LoopType
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
-from lamina.kernel.time import Instant
+from lamina.kernel.time import SECOND_US, Instant
 
 if TYPE_CHECKING:
     from lamina.kernel.calibration import Calibration
 
 __all__ = [
     "LOOPS_OPEN",
+    "PROMISED",
+    "PROMISES",
     "Author",
     "Belief",
     "Binding",
@@ -248,6 +251,11 @@ class Fact(Claim):
         return self.slot is not None and "@" in self.slot.partition("|")[0]
 
     @property
+    def is_stated(self) -> bool:
+        """Whether it says something of its subject: any fact does, and of what is open what was promised, planned or decided."""
+        return True
+
+    @property
     def may_lie_ahead(self) -> bool:
         """Whether it is told before its time: what is to happen is, what will be a value of something is not one yet."""
         return self.slot is None
@@ -267,33 +275,10 @@ def value_slot(subject_id: str, predicate: str) -> str:
     return f"{subject_id}|{predicate}"
 
 
-class LoopType(StrEnum):
-    """What somebody left open (Synapse contract)."""
-
-    COMMITMENT = "commitment"
-    DECISION = "decision"
-    FRICTION = "friction"
-    HABIT = "habit"
-    THREAD = "thread"
-
-
-class LoopStatus(StrEnum):
-    """How a loop stands. Whether an active one has gone stale is a question of the clock that asks."""
-
-    ACTIVE = "active"
-    COMPLETED = "completed"
-    DROPPED = "dropped"
-    SNOOZED = "snoozed"
-
-
-Horizon = Literal["today", "this_week", "ongoing"]
-LOOPS_OPEN = "loops.open"
-"""The topic under which open loops are found."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop(Fact):
-    """Something a person left open: a fact with a state. Its predicate is its type, its object the words of it.
+    """Something a person left open: a fact with a state. Its predicate is its type, its object the words of it. A promise, a plan or a
+    decision has the kind ``commitment`` and is the one record of what was said; a habit, a friction or a thread has the kind ``loop``.
 
     ``salience`` is 1 to 5 and rises each time it is said again; ``seen_at`` is when that was last. ``valid_to`` is when
     it was completed or dropped. ``due_at`` is the end of the day or time that was named, ``due_offset`` the clock of who named it.
@@ -307,9 +292,22 @@ class Loop(Fact):
     due_offset: Offset | None = None
 
     @property
+    def is_stated(self) -> bool:
+        """Mirrors ``Fact.is_stated``."""
+        return self.kind == PROMISED
+
+    @property
     def due_day(self) -> str | None:
         """The day on which it is due, by that clock; its end is kept."""
         return None if self.due_at is None else day_text(self.due_at - 1, self.due_offset)
+
+    @property
+    def due_from(self) -> Instant | None:
+        """When that day begins."""
+        if self.due_at is None:
+            return None
+        ahead = (self.due_offset or 0) * 60 * SECOND_US
+        return self.due_at - 1 - (self.due_at - 1 + ahead) % (24 * 3600 * SECOND_US)
 
     @property
     def last_at(self) -> Instant:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-__all__ = ["SAYS_AGAIN", "WORDLESS", "Tie"]
+__all__ = ["ENDS_LOOP", "OF_LOOPS", "SAYS_AGAIN", "WORDLESS", "Tie"]
 
 
 class Tie(StrEnum):
@@ -66,6 +66,9 @@ class Tie(StrEnum):
 
 SAYS_AGAIN: Final = frozenset({Tie.OPENED_BY, Tie.SAID_AGAIN_BY})
 """What speaks of a loop in words of its own."""
+ENDS_LOOP: Final = frozenset({Tie.COMPLETED_BY, Tie.DROPPED_BY})
+OF_LOOPS: Final = frozenset({*SAYS_AGAIN, *ENDS_LOOP, Tie.AFFIRMED_BY})
+"""What a turn does to a loop."""
 WORDLESS: Final = frozenset(
     {
         Tie.COMPLETED_BY,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Final, Literal, NamedTuple
 
-from lamina.kernel.records import Fact, Loop
+from lamina.kernel.records import Fact
 from lamina.kernel.time import Instant
 
 __all__ = [
@@ -106,7 +106,7 @@ def words_of_topic(text: str) -> frozenset[str]:
 
 
 class FactState(NamedTuple):
-    """What of a fact decides whether a concept is made from it. ``counts`` it does unless it is a loop, was superseded or replaced, is a
+    """What of a fact decides whether a concept is made from it. ``counts`` it does unless it is a loop that states nothing, was superseded or replaced, is a
     denial, nobody's own word, or one word beside others'; ``is_own_word`` where nobody else said it of its person."""
 
     id: str
@@ -121,7 +121,7 @@ class FactState(NamedTuple):
         """That of a fact at hand."""
         replaced = fact.superseded_by is not None or fact.recorded_to is not None
         told = not (fact.negated or fact.external or fact.is_beside)
-        counts = told and not replaced and not isinstance(fact, Loop)
+        counts = told and not replaced and fact.is_stated
         return cls(fact.id, fact.subject.id, fact.kind, fact.valid_to, counts, fact.said_by is None)
 
 

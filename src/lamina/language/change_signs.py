@@ -13,47 +13,23 @@ of a line is what its signs count with:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-__all__ = ["SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
+from lamina.language.tables import table
 
-_TABLE: Final = """
-: now | no longer | anymore | any more | instead | these days | nowadays
-: stopped | quit | quitting | gave up | giving up | given up | dropped | ditched | done with | taken off | came off
-: cut out | got rid of | used to
-: changed | switched | swapped | replaced | migrated | moved | upgraded | cancelled | canceled | called off | postponed
-: rescheduled
-: again | sold | lost | broke | died | passed away | ended | expired | is over | former | formerly | previously
-*: started | began | new | finally
-lives_in located_in: relocated | relocating | moved to | moved into | moved out | moved back | moving to | moving into
-lives_in located_in: moving out
-lives_in located_in: new apartment | new flat | new house | new place | new address | new city
-works_as works_in works_on: promoted | promotion | new role | new position
-works_at works_as works_in works_on: new job | new employer | changed jobs | switched jobs
-works_at works_as works_in works_on: laid off | fired | let go | resigned | retired | quit my job | left my job
-works_at works_as works_in works_on: got hired | job offer
-relationship_status partner_of engaged_to married_to: engaged | married | divorced | separated | widowed | single again
-relationship_status partner_of engaged_to married_to: broke up | broken up | split up | getting married
-relationship_status partner_of engaged_to married_to: getting divorced
-studies studies_at: graduated | dropped out | transferred to | new course | new school | changed course
-salary income pay wage: raise | pay rise | pay cut | now make | now earn
-diet is_a eats avoids: vegan now | vegetarian now | new diet
-"""
+__all__ = ["SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
 
 
 SPEAKERS: Final = "I I'm I've I'd I'll we we're we've we'd we'll"
 """Who says that something of their own changed, where the sentence is of themselves."""
 
 
-def _rows() -> Iterator[tuple[str, frozenset[str]]]:
-    for line in _TABLE.strip().splitlines():
-        predicates, _, signs = line.partition(":")
-        for sign in signs.split("|"):
-            yield sign.strip(), frozenset(predicates.split())
-
-
-SIGNS: Final[Mapping[str, frozenset[str]]] = dict(_rows())
+SIGNS: Final[Mapping[str, frozenset[str]]] = {
+    sign.strip(): frozenset(predicates.split())
+    for predicates, signs in table(__name__).rows("signs")
+    for sign in signs.split("|")
+}
 """Sign to the predicates that it bears on by itself."""
 
 WITH_PREDICATE: Final = "*"

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 
 __all__ = ["DATED_THINGS", "OF_A_DAY", "is_time_word"]
 
-DATED_THINGS: Final = (
-    r"invoices?|bills?|receipts?|letters?|e-?mails?|mails?|messages?|texts?|reports?|photos?|pictures?|orders?|"
-    r"statements?|payslips?|meetings?|minutes|notes|calls?|sessions?|"
-    r"tickets?|deliver(?:y|ies)|parcels?|articles?|episodes?|newsletters?|recordings?|videos?|papers?|results?|"
-    r"claims?|transactions?|payments?|purchases?|conversations?|chats?|"
-    r"posts?|leftovers|homework|lectures?|fines?|quotes?|contracts?|prescriptions?"
-)
+_TABLE: Final = table(__name__)
+DATED_THINGS: Final = _TABLE.part("dated_things")
 """Alternatives of a pattern."""
 OF_A_DAY: Final = r" (?:dated )?(?:from|of)"
 """What stands between such a thing and its day."""
-_TIME_WORDS = word_set(
-    "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun today "
-    "tomorrow yesterday tonight now lately recently last next this morning afternoon evening night week weekend "
-    "month year january february march april may june july august september october november december"
-)
+_TIME_WORDS: Final = _TABLE.words("time_words")
 
 
 def is_time_word(text: str) -> bool:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from lamina.language.entities import NAME_RUN
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 
 __all__ = ["is_english"]
 
 _SAMPLE_CHARS = 400
-_ENGLISH_WORDS = word_set(
-    "the a an and i you is are was were my to of in it that for on with have this but not be at we they "
-    "he she so do did i'm it's can will just your me as has had by from or his her our their been about"
-)
-_OTHER_WORDS = word_set(
-    "der die das und ich nicht ist ein eine mit wir le la les et je ne pas est un une des el los y que es "
-    "por con il di che non sono per um uma não de em mi me da een het van niet en ahora vivo soy estoy tengo moro "
-    "seit bei mehr j'habite n'habite chez depuis trabajo"
-)
+_TABLE: Final = table(__name__)
+_ENGLISH_WORDS: Final = _TABLE.words("english_words")
+_OTHER_WORDS: Final = _TABLE.words("other_words")
 # Words of both sides ("in", "me", "a") tell nothing.
 _ENGLISH_ONLY = _ENGLISH_WORDS - _OTHER_WORDS - {"in", "do", "was", "so", "as", "a", "an", "will"}
 _OTHER_ONLY = _OTHER_WORDS - _ENGLISH_WORDS - {"die", "per", "des", "pas", "los", "son", "con", "em"}

@@ -10,26 +10,19 @@ import unicodedata
 from typing import Final
 
 from lamina.kernel.ids import Prefix, derived_id
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 
 _SPACE = re.compile(r"\s+")
-_LEADING = word_set(
-    "the a an my our your his her their its this that these those some mr mrs ms miss mx dr doctor prof "
-    "professor sir madam rev"
-)
+_TABLE: Final = table(__name__)
+_LEADING: Final = _TABLE.words("leading")
 _COMPANY = word_set("inc incorporated ltd limited llc llp corp corporation co gmbh ag plc sa bv nv oy ab kg")
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])(?=\s|$)")
 _CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x530)) if letter.isupper())
-CONTRACTED: Final = (
-    r"(?:(?:[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey|[Tt]hat|[Tt]his|[Tt]here|[Hh]ere|[Ww]hat|[Ww]ho|[Ww]here|"
-    r"[Hh]ow|[Ll]et|[Ww]hen|[Ww]hy)['’]\w"
-    r"|\w{1,20}['’](?:m|d|ll|ve|re|t)(?![\w'’]))"
-)
+CONTRACTED: Final = _TABLE.part("contracted")
 """What is written for two words, and never a name: "I'd", "she's", "don't"."""
 _CAPITALISED = rf"(?!{CONTRACTED})[{_CAPITALS}](?:\.|[\w'’-]{{1,30}})"
-_PARTICLE = (
-    r"(?:de|da|do|dos|das|di|del|della|der|den|van|von|zu|zum|zur|ten|ter|la|le|el|al|bin|bint|ibn|y|e|af|av)"
-)
+_PARTICLE: Final = _TABLE.part("particle")
 NAME_RUN: Final = rf"(?-i:{_CAPITALISED}(?: (?:{_PARTICLE} ){{0,2}}{_CAPITALISED}){{0,4}})"
 """The words of a name with capitals."""
 _CONTRACTED = re.compile(CONTRACTED)

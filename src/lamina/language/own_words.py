@@ -13,124 +13,42 @@ from collections.abc import Iterator
 from typing import Final
 
 from lamina.language.sentences import Sentence, split_sentences
+from lamina.language.tables import table
 
 __all__ = ["HANDED_NOUN", "is_request", "own_words"]
 
 Cut = tuple[int, int]
 
 _MARKS = (":", "\n", ">", "`", "~", "|")
-_ASKS = (
-    "pretend", "role", "proof", "rewrit", "re-writ", "reword", "summar", "translat", "phras", "transcrib", "write",
-    "compose", "draft",
-)  # fmt: skip
-"""A text with none of either is wholly its speaker's, which is most talk."""
 
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|&gt;).*$", re.MULTILINE)
-_FENCE = re.compile(
-    r"^[ \t]*(```|~~~)[^\n]*\n(?:.*?^[ \t]*\1[ \t]*$|.*\Z)|```[^`\n]+```", re.MULTILINE | re.DOTALL
-)
-_TRACEBACK = re.compile(
-    r"^[ \t]*Traceback \(most recent call last\):.*\n(?:[ \t]+.*\n|[ \t]*\n(?=[ \t]))*(?:[\w.]+.*)?",
-    re.MULTILINE,
-)
-_LOG_LINE = re.compile(
-    r"^[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|TRACE|CRITICAL)\]?[ :]|at "
-    r"[\w$.<>]+\(.*\)|"
-    r"File \".+\", line \d|[\w.]+(?:Error|Exception): |[$%] \w).*$",
-    re.MULTILINE,
-)  # fmt: skip
-_CODE_LINE = re.compile(
-    r"^[ \t]*+(?:(?:def|class|import|from \w[\w.]* import|return|elif|raise|const|let|var|public|private|function|"
-    r"async|await|package|using|namespace|fn|func|struct|"
-    r"impl|pub|SELECT|INSERT INTO|CREATE TABLE|@\w+|#include|export|type|interface)\b.*[\w\"')\]};:,>]|(?:if|for|"
-    r"while|with|try|except|else|switch|catch)\b.*[:{]|.*[{}]|.*\);|"
-    r"[\w.\[\]\"']+ ?(?:=|\+=|-=|:=) ?\S.*|[\w.]+\(.*\)|</?\w+[^>]*>.*)[ \t]*$",
-    re.MULTILINE,
-)  # fmt: skip
+_TABLE: Final = table(__name__)
+_ASKS: Final = tuple(_TABLE.text("asks").split())
+"""A text with none of either is wholly its speaker's, which is most talk."""
+_FENCE: Final = _TABLE.pattern("fence", re.MULTILINE | re.DOTALL)
+_TRACEBACK: Final = _TABLE.pattern("traceback", re.MULTILINE)
+_LOG_LINE: Final = _TABLE.pattern("log_line", re.MULTILINE)
+_CODE_LINE: Final = _TABLE.pattern("code_line", re.MULTILINE)
 _COMMENT_LINE = re.compile(r"^[ \t]*(?:#(?!\w)|//|/\*|\*/|--(?!-)|<!--).*$", re.MULTILINE)
 _CODE_LINES_MIN = 2
 
-_MAIL = re.compile(
-    r"^[ \t]*(?:-{2,} ?(?:Original|Forwarded) [Mm]essage ?-{2,}|Begin forwarded message:|From: .+\n(?:To|Sent|Date|"
-    r"Subject): )",
-    re.MULTILINE,
-)
-_SAYS = (
-    r"(?:wrote|writes|said|says|texted|messaged|e-?mailed|replied|posted|tweeted|told (?:me|us)|sent(?: (?:me|us))?|"
-    r"asked|answered)"
-)
-_TOLD = re.compile(
-    rf"(?:^|(?<=[\s,(]))(?!i\b|we\b)(?:[\w’'.-]+|(?:my|our|the|his|her|their) [\w’' -]{{2,40}}?|on "
-    rf"[^\n:]{{4,60}}?[\d, ] ?[^\n]{{2,60}}?) {_SAYS}"
-    r"(?: (?:me|us|this|that|back|today|yesterday|earlier|to (?:me|us|him|her)|on \w+)){0,3}\s*:(?=\s|$)",
-    re.IGNORECASE,
-)  # fmt: skip
-_LABEL = re.compile(
-    r"^[ \t]*(?:\[[^\]\n]{1,30}\][ \t]*|\d\d?:\d\d[ \t]+)?(?P<who>(?:[A-ZÀ-Þ][\w’'.-]{0,20}(?: "
-    r"[A-ZÀ-Þ][\w’'.-]{0,20}){0,2})|me|you|i)(?: \([^)\n]{1,20}\))?:[ \t]+\S.*$",
-    re.MULTILINE,
-)  # fmt: skip
+_MAIL: Final = _TABLE.pattern("mail", re.MULTILINE)
+_TOLD: Final = _TABLE.pattern("told")
+_LABEL: Final = _TABLE.pattern("label", re.MULTILINE)
 _SELF = frozenset(("me", "i"))
 
-_LEAD = (
-    r"(?:(?:hi|hey|hello|ok(?:ay)?|so|now|and|also|then|thanks|great|cool|please|pls|plz|kindly|just|quickly|could|"
-    r"can|would|will|you|u|"
-    r"help me(?: to)?|help|i(?:['’]d| would) like you to|i (?:want|need) you to|let['’]s|next|first)[,.!]*\s+){0,6}"
-)
-_WORKED_ON = (
-    r"(?:translat(?:e|ion of)|proof-?read|paraphras(?:e|ing)|rephrase|reword|re-?write|summari[sz]e|transcribe|"
-    r"spell-?check|tl;?dr|condense)"
-)
-_TEXT = (
-    r"(?:grammar|spelling|typos?|punctuation|wording|tone|text|e-?mails?|letter|essay|paragraphs?|messages?|"
-    r"sentences?|code|cv|r[eé]sum[eé]|bio|posts?|draft|story|"
-    r"poem|paper|article|speech|script|function|bug|error|statement|abstract|chapter|caption|snippet|query|regex|"
-    r"translation|prompt|readme|german|english|french|spanish|"
-    r"following|below|above|this|that|these|it|mistakes)"
-)
-_MADE_OF = (
-    r"(?:fix|correct|check(?! (?:\w+ )?out\b)|improve|polish|edit|review|shorten|expand|simplify|analy[sz]e|explain|"
-    r"extract|classify|convert|continue|complete|finish|debug|refactor|critique|clean up|tidy up|turn|make|format|"
-    r"reformat|parse|feedback on)"
-)
-_COMPOSED = r"(?:write|compose|draft|reply|respond|answer|send|say|post)"
-_REQUEST = re.compile(
-    rf"{_LEAD}(?:(?P<sure>{_WORKED_ON})\b|{_MADE_OF}\b[^.:!?\n]{{0,60}}?\b{_TEXT}\b|"
-    rf"(?P<made>{_COMPOSED})\b)[^:\n]{{0,160}}?(?P<colon>:(?=\s|$|[\"“'‘]))?",
-    re.IGNORECASE,
-)  # fmt: skip
+_REQUEST: Final = _TABLE.pattern("request")
 _COLON = re.compile(r":(?=\s|$|[\"“'‘])")
-_THIS = re.compile(
-    r"\b(?:this|these|the following|below)\b(?! (?:\w+ )?(?:article|book|video|film|movie|song|page|site|week|month|"
-    r"year|time))",
-    re.IGNORECASE,
-)
+_THIS: Final = _TABLE.pattern("this")
 _POINTS = re.compile(r"\b(?:this|that|these|it|the above|above)\b", re.IGNORECASE)
 _ABOVE = re.compile(r"\b(?:that|the above|above)\b", re.IGNORECASE)
-_PLAY = re.compile(
-    rf"{_LEAD}(?:pretend\b|role-?play\b|do a role-?play\b|play a (?:game|role)\b)", re.IGNORECASE
-)
-_FICTION = re.compile(
-    rf"{_LEAD}(?:write|compose|draft|continue|tell)\b[^:\n]{{0,30}}\b(?:story|poem|song|novel|monologue|dialogue|"
-    rf"scene|screenplay|limerick|haiku|rap|lyrics|tale|fan ?fiction|diary entry)\b",
-    re.IGNORECASE,
-)  # fmt: skip
-_PIECE = (
-    r"(?:(?:cover )?letter|e-?mail|essay|draft|cv|r[eé]sum[eé]|paragraph|statement|(?:blog )?post|"
-    r"article|abstract|transcript|logs?|output|code|snippet|function|script|story|poem|chapter|speech|lyrics|"
-    r"traceback|stack ?trace|error(?: message)?|message|text|tweet|caption|"
-    r"thread|conversation|chat|prompt|readme|diff|homework|assignment|excerpt|passage)"
-)
+_PLAY: Final = _TABLE.pattern("play")
+_FICTION: Final = _TABLE.pattern("fiction")
+_PIECE: Final = _TABLE.part("piece")
 HANDED_NOUN: Final = re.compile(rf"\b{_PIECE}s?\b", re.IGNORECASE)
 """What texts that are handed over are called."""
-_HANDED = re.compile(
-    rf"{_LEAD}(?:here(?:['’]s| is| are)|this is|below (?:is|are)|"
-    rf"see)\b[^.:!?\n]{{0,40}}?\b{_PIECE}\b[^.:!?\n]{{0,40}}?(?P<colon>:(?=\s|$|[\"“'‘])|(?=\n|$))",
-    re.IGNORECASE,
-)  # fmt: skip
-_RESUMED = re.compile(
-    r"\n[ \t]*\n(?=[ \t]*(?:also|btw|by the way|separately|unrelated|remind me)\b)", re.IGNORECASE
-)
+_HANDED: Final = _TABLE.pattern("handed")
+_RESUMED: Final = _TABLE.pattern("resumed")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n|\Z")
 _LINE_END = re.compile(r"\n|\Z")
 _LISTED = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)]|\[[ x]?\])[ \t]+(?:\[[ x]?\][ \t]+)?\Z", re.MULTILINE)

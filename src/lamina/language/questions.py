@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import Final
+
+from lamina.language.tables import table
 
 _SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
 _CLOSING = " \t\r\n\"'”’)"
 _SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|our|us)\b", re.IGNORECASE)
-_ASKS_ASSISTANT = re.compile(
-    r"\b(?:remind me"
-    r"|you (?:\w+ )?(?:said|told|recommended|suggested|mentioned|gave|provided|listed|described|explained|wrote|"
-    r"made|created|shared)"
-    r"|(?:did|had|have) you (?!ever)(?:\w+ )?(?:say|said|tell|told|recommend|suggest|mention|give|given|provide|"
-    r"list|describe|explain|write|share)"
-    r"|(?:our|the|a) (?:previous|last|earlier|past) (?:\w+ )?(?:chat|conversation|discussion|session)"
-    r"|we (?:talked|discussed|spoke|chatted))",
-    re.IGNORECASE,
-)
-_PAST = re.compile(
-    r"\b(?:did|was|were|wasn't|weren't|didn't|had|used to|before|previous(?:ly)?|former(?:ly)?|earlier|original(?:ly)?"
-    r"|initial(?:ly)?|at first|once|ever|old|past|back then|chang(?:e|ed|es)|histor(?:y|ic)|so far)\b",
-    re.IGNORECASE,
-)
+_TABLE: Final = table(__name__)
+_ASKS_ASSISTANT: Final = _TABLE.pattern("asks_assistant")
+_PAST: Final = _TABLE.pattern("past")
 
 
 def sentence_shares(text: str) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from typing import Final
 from lamina.language.attributed import SAYINGS
 from lamina.language.own_words import HANDED_NOUN, is_request
 from lamina.language.sentences import split_sentences
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 
 __all__ = ["labelled_sentence", "running_speech", "stands_apart", "within"]
@@ -34,67 +35,30 @@ _RULE_LINE = re.compile(r"^[ \t]*(?:[-=_*~#]{3,}.*|-- ?)$")
 _SIGNATURE_LINE = re.compile(r"^-- ?$")
 _NOTE_BEHIND = re.compile(r"(?<=[^\s])[ \t]+\[[^\[\]\n]{0,2000}\][ \t]*$", re.MULTILINE)
 """A note behind what was said, "[shared image: a dog]", introduces nothing."""
-_STAMP = re.compile(
-    r"^[ \t]*(?:[([<{]|@?[\w.'-]{1,30}(?: [\w.'-]{1,30})? ?(?:\([^)\n]{0,40}\)|\[[^\]\n]{0,40}\])|\d{1,2}[:.]\d\d\b|"
-    r"\d{4}-\d\d|[\w.'-]{1,30}\s?(?:>|\||»)|[>|#])"
-)
+_TABLE: Final = table(__name__)
+_STAMP: Final = _TABLE.pattern("stamp", 0)
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+–]|\d{1,2}[.)]|\[[ x]?\])[ \t]+")
 _LABEL = re.compile(r"^(?P<label>[^:\n]{1,160}?)[ \t]*:(?=\s|$|[\"“'‘])")
 _DASHED = re.compile(r"^(?P<label>[^.!?\n]{1,60}?)[ \t]+(?:[—–]|--?)[ \t]+")
-_OWN_LABEL = re.compile(
-    r"(?:(?:ok|okay|so|well|and|also|hi|hey|hello|btw|oh|just)\b[,\s]*){0,3}"
-    r"(?:(?:here(?:['’]s| is| are)|i have|i['’]ve(?: got)?|i got|it['’]s|with)\s)?"
-    r"(?:(?:a|an|some|my|our|the|few|couple of|two|three|quick|short|small|little|big|great|good|bad|sad|happy|"
-    r"other|another|latest|more|only|one|last|fun|life|personal)\s){0,3}"
-    r"(?:to-?do|notes?|(?:note|reminder) to (?:my)?self|reminder|updates?|plans?|news|next|first|second|third|also|"
-    r"edit|today|tomorrow|p\.?s\.?|fyi|btw|by the way|things?|"
-    r"facts?|changes?|corrections?|so|ok|okay|well|(?:please )?(?:remember|note|keep in mind)(?: that| this)?)",
-    re.IGNORECASE,
-)
+_OWN_LABEL: Final = _TABLE.pattern("own_label")
 """What introduces one's own: the labels that loops know as such, with "news" and its like. Any other label may be a
 name."""
 
-_GREETING = re.compile(
-    r"(?:hi|hiya|hey|hello|good (?:morning|evening|afternoon|day)|dear|morning|thanks|thank you|thx|sorry|please|"
-    r"yes|yeah|yep|no|nope|ok|okay|sure|right|great|cool|nice|"
-    r"good news|big news|great news|finally|wow|oh|ah|well|phew|guess what|long story short)\b",
-    re.IGNORECASE,
-)
-_ASIDE = re.compile(
-    r"(?:how (?:are|is|was|were|have)\b.{0,40}\b(?:you|your|it going|things|u)\b|guess what|what['’]?s up|you know "
-    r"what)",
-    re.IGNORECASE,
-)
-_SALUTED = re.compile(
-    r"(?:hi|hiya|hey|hello|good (?:morning|evening|afternoon)|dear)\b[ ,]*(?P<whom>[\w'’. -]{0,40}?)[,!.:]?$",
-    re.IGNORECASE,
-)
+_GREETING: Final = _TABLE.pattern("greeting")
+_ASIDE: Final = _TABLE.pattern("aside")
+_SALUTED: Final = _TABLE.pattern("saluted")
 _FIRST = re.compile(r"\b(?:i|we|my|our|me|us)\b", re.IGNORECASE)
 _FIRST_SUBJECT = re.compile(r"\b(?:i|we)\b", re.IGNORECASE)
-_TELLING: Final = word_set(
-    "i i'm i've i'd i'll im we we're we've we'll my our it it's the a an he she they his her their you your today "
-    "yesterday tonight tomorrow now so and but also then because since after before when while last next there "
-    "there's one two three some all things nothing everything somebody someone just only still btw"
-)
+_TELLING: Final = _TABLE.words("telling")
 """Words of the closed classes that open a sentence which tells; what opens with another may be a heading or ask for
 something."""
-_POINTING = re.compile(
-    r"\b(?:these|those|following|below|above|attached|pasted|forwarded|quoted?)\b|\bthis(?! (?:\w+ )?(?:week|"
-    r"weekend|month|year|morning|afternoon|evening|summer|winter|time|is (?:why|great)))\b"
-    r"|^here\b|\bgot this\b",
-    re.IGNORECASE,
-)
+_POINTING: Final = _TABLE.pattern("pointing")
 _WORD = re.compile(r"[\w'’-]+")
 _SENTENCE_END = re.compile(r"[.!?]\s+")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|[.!?](?=\S)[^.!?\n]*)*[.!?]*")
 _OWN_SAYING: Final = word_set("i we i've i'd to")
-_LEARNT: Final = word_set(
-    "think thinks thought thinking believe feel feels felt figured guess guessed decide decided concluded heard "
-    "hear worry worried"
-)
-_NAME_LINE = re.compile(
-    r"^[ \t]*(?:[-–—~*]{1,2}[ \t]*)?(?P<name>[A-ZÀ-Þ][\w'’.-]*(?: [A-ZÀ-Þ][\w'’.-]*){0,3})[ \t]*$"
-)
+_LEARNT: Final = _TABLE.words("learnt")
+_NAME_LINE: Final = _TABLE.pattern("name_line", 0)
 
 
 def stands_apart(text: str, speaker: str = "") -> tuple[Cut, ...]:

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 
 _BOUNDARY = re.compile(r"""[.!?…]{1,8}["'”’)\]]{0,3}(?=\s|$)|[。！？]|[\r\n]+""")
 _LAST_WORD = re.compile(r"(?<!\w['’])([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
 _EDGE = " \t\r\n-*•>#|"
-_ABBREVIATIONS = word_set(
-    "mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf ca al approx dept est fig vol inc ltd corp co gen col sgt "
-    "rev hon capt lt messrs jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k u.s.a ph.d b.sc m.sc "
-    "w.r.t a.k.a incl excl resp ext tel ave blvd"
-)
+_TABLE: Final = table(__name__)
+_ABBREVIATIONS: Final = _TABLE.words("abbreviations")
 # These also end sentences; only a following lower-case word or digit shows that they do not.
-_MAY_END = word_set(
-    "etc inc ltd corp co a.m p.m u.s u.k u.s.a ph.d b.sc m.sc jr sr al ext ave blvd mon tue tues wed thu thur thurs fri"
-)
-_BEGINS = re.compile(
-    r"\s{1,3}(?:I|It|The|This|That|We|You|He|She|They|My|Our|But|And|So|By|If|What|How|Do|Is|Can)(?=['’\s])"
-)
+_MAY_END: Final = _TABLE.words("may_end")
+_BEGINS: Final = _TABLE.pattern("begins", 0)
 """Words that begin a sentence behind a letter which is no initial: "vitamin C. It helps"."""
 _NUMBERED = word_set("no nos fig figs vol p pp ch art")
 """Abbreviations before a number, words and initials before anything else: "no. 5", but "no. i moved"."""

@@ -17,6 +17,7 @@ from functools import lru_cache
 import Stemmer
 
 from lamina import limits
+from lamina.language.tables import table
 
 TERM_CHARS_MAX = 64
 """Longer runs (keys, encoded blobs) are cut here, so that one token cannot bloat the index."""
@@ -30,19 +31,10 @@ _LATIN_ACCENTS = re.compile(r"[\u0300-\u036f]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 # Not strftime: its month names follow the locale of the process.
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July",
-    "August", "September", "October", "November", "December",
-)  # fmt: skip
+_TABLE = table(__name__)
+_MONTHS = _TABLE.text("months").split()
 
-_STOPWORDS = """
-    a about after all also am an and any are aren't as at be because been before being but by can could
-    did didn't do does doesn't doing don't during each for from had has have having he her hers him his how
-    i if in into is isn't it its itself just me more most my no nor not of off on once only or other our
-    ours out over own she should so some such than that the their them then there these they this those
-    through to too under until up very was wasn't we were what when where which while who whom whose why
-    will with would you your yours i'm i've i'd i'll it's
-"""
+_STOPWORDS = _TABLE.text("stopwords")
 
 
 class _Stemmers(threading.local):

@@ -119,7 +119,11 @@ class EntityInputs:
 
     def _told_in(self) -> dict[str, set[str]]:
         """By fact, the episodes that hold what it was taken from."""
-        told = self._view.sources_of([fact.id for fact in self.facts], Tie.EXTRACTED_FROM)
+        ids = [fact.id for fact in self.facts]
+        told: dict[str, set[str]] = {}
+        for tie in (Tie.EXTRACTED_FROM, Tie.OPENED_BY, Tie.SAID_AGAIN_BY):
+            for fact_id, sources in self._view.sources_of(ids, tie).items():
+                told.setdefault(fact_id, set()).update(sources)
         episodes = self._view.episodes_of({source for found in told.values() for source in found})
         for event_id, found in self._now_in.items():
             episodes.setdefault(event_id, set()).update(found)

@@ -17,10 +17,10 @@ from lamina.kernel.records import Fact, Layer, ObjectValue, layer_of
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.direct import stated_value
+from lamina.pipeline.ending import end_fact
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, Triple
 from lamina.pipeline.hearsay import author_of
-from lamina.pipeline.loops.doing import end_fact
 from lamina.pipeline.matters import is_shared, slot_of
 from lamina.pipeline.versions import put_version, tie_at
 from lamina.pipeline.view import View

@@ -77,7 +77,7 @@ class Correcting:
                 check_same(known, call.keyed_hash())
                 event = self._store.log.get(call.principal.tenant_id, [known.event_id])[known.event_id]
                 return self._answer(Appended(event, replayed=True), request, call)
-        fact = self._fact(request.fact_id, call)
+        fact = self._fact(request.fact_id, call, action)
         speaker = (
             Party.of(call.principal.actor)
             if request.observed_actor is None
@@ -91,8 +91,8 @@ class Correcting:
         (appended,) = self._store.log.append([Capture(draft, key, digest)])
         return self._answer(appended, request, call)
 
-    def _fact(self, fact_id: str, call: Call) -> Fact:
-        """The fact that the caller may correct, as it holds."""
+    def _fact(self, fact_id: str, call: Call, action: Literal["correct", "retract"]) -> Fact:
+        """The fact that the caller may correct, as it holds. What was promised may be retracted, which drops the loop."""
         found = self._store.records.get(call.principal.tenant_id, [fact_id]).get(fact_id)
         missing = NotFound(
             "NOT_FOUND",
@@ -103,7 +103,7 @@ class Correcting:
         call.require_known(found.scope if isinstance(found, Fact) else None, missing)
         assert isinstance(found, Fact), "it lies in a scope"
         call.permits.require(Grant(Capability.SCOPE_WRITE, found.scope))
-        if isinstance(found, Loop):
+        if isinstance(found, Loop) and not (action == "retract" and found.is_stated):
             raise Invalid(
                 "INVALID_REQUEST",
                 "this is an open loop, which is corrected by what is said of it",

@@ -82,7 +82,7 @@ class Decided:
             writes = synthesizer.decided(decision, now)
         elif event.origin.channel == SYNTHESIS:
             found = view.query(Layer.FACTS, limit=_FACTS_MAX)
-            facts = [each for each in found if isinstance(each, Fact) and not isinstance(each, Loop)]
+            facts = [each for each in found if isinstance(each, Fact) and each.is_stated]
             content: Mapping[str, Any] = event.content  # Any: JSON, which the operation wrote
             writes = synthesizer.anew(
                 facts, [str(each) for each in content["topics"]], force=bool(content["force"])

@@ -34,17 +34,16 @@ from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import as_kept
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
-from lamina.pipeline.loops.turns import HEARD_BEFORE
-from lamina.pipeline.loops.values import LoopReading
+from lamina.pipeline.loops.reading import HEARD_BEFORE
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.reading import extracts
 from lamina.pipeline.readings.by_rules import reading_by_rules
 from lamina.pipeline.readings.loops_alone import TASK as LOOPS_ALONE
 from lamina.pipeline.readings.loops_alone import apply_answer
 from lamina.pipeline.readings.question import is_worth_reading
+from lamina.pipeline.readings.reading import shared_out
 from lamina.pipeline.readings.rereading import Rereading
 from lamina.pipeline.readings.standing import Readings
-from lamina.pipeline.speakers import another_speaks
 from lamina.pipeline.titles import Said
 from lamina.pipeline.view import FactsRead, Pending, View
 from lamina.pipeline.vocabularies.deprecating import deprecate_beliefs, deprecate_facts, deprecated_facts
@@ -158,17 +157,15 @@ class Deriver:
             extraction = extracted.get(event.id) or direct_extraction(event) or Extraction()
             heard = view.previous(HEARD_BEFORE) if raises_loops(event) else None
             reading = reading_by_rules(event, extraction, heard, reader=self._extractor.name)
-            writes = FactResolver(view).resolve(reading.said, reading.reader)
+            said, left_open = shared_out(view, reading)
+            writes = FactResolver(view).resolve(said, reading.reader)
             mark_changes(view, writes)
             writes.offsets += clock
             types = {entity.id: entity.type for entity in writes.entities}
             writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]
-            if reading.open != LoopReading() and not another_speaks(view, reading.said):
-                LoopKeeper(view).keep(reading.open, writes)
+            LoopKeeper(view).keep(left_open, writes)
             new_facts = [
-                r
-                for r in writes.records
-                if isinstance(r, Fact) and not isinstance(r, Loop) and r.event_id == event.id
+                r for r in writes.records if isinstance(r, Fact) and r.is_stated and r.event_id == event.id
             ]
             derived = dict.fromkeys(_COUNTED, 0) | {"facts": len(new_facts), "entities": len(writes.entities)}
             told = {"derived": derived, **({"quarantined": list(reasons)} if reasons else {})}
@@ -227,7 +224,9 @@ class Deriver:
             wants_vector = event.directives.embed != "none" and event.id not in vectors
             days = days_noted(event)
             writes = Writes(texts=[event_row(event, facts, wants_vector=wants_vector, days=days)])
-            writes.texts += [record_row(fact) for fact in facts if fact.event_id == event.id]
+            # A loop's row is written with each wording of it.
+            fresh = [each for each in facts if each.event_id == event.id and not isinstance(each, Loop)]
+            writes.texts += [record_row(fact) for fact in fresh]
             if event.id in vectors:
                 writes.vectors.append(vectors[event.id])
             layers = ["events", *(["facts"] if facts else [])]

@@ -20,6 +20,7 @@ from lamina.kernel.records import (
     Entity,
     Fact,
     Layer,
+    Loop,
     Mention,
     ObjectValue,
     Subject,
@@ -36,7 +37,7 @@ from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, 
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import author_of, is_assistants, is_handed_over, is_hearsay
 from lamina.pipeline.judged import EXTRACTOR as FEEDBACK
-from lamina.pipeline.judged import end_judged, ends_claim, triple_judged
+from lamina.pipeline.judged import end_judged, ends_claim, judge_promise, triple_judged
 from lamina.pipeline.matters import denials_of, is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
@@ -209,6 +210,9 @@ class FactResolver:
         if feedback.verdict == "irrelevant":
             return
         claim = _claim(self._view, triple_judged(event, feedback))
+        if isinstance(target := self._view.record(feedback.target_id), Loop):
+            judge_promise(self._view, target, feedback, writes)
+            return
         if ends_claim(feedback):
             negated = feedback.claim.negated
             judged = claim_key_of(

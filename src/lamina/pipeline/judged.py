@@ -7,21 +7,24 @@ cancelled verdict is as if it had never been given. What is irrelevant stays tru
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, get_args
 
 from lamina.kernel.events import Event
 from lamina.kernel.feedback import Feedback, JudgedClaim
 from lamina.kernel.local import to_local
-from lamina.kernel.records import Fact, ObjectValue
+from lamina.kernel.records import Fact, Loop, ObjectValue
+from lamina.kernel.ties import Tie
 from lamina.language.entities import normalise_name
 from lamina.pipeline.beside import may_end
+from lamina.pipeline.ending import end_fact
 from lamina.pipeline.extract.values import Datatype, EntityRef, EntityType, Kind, LiteralValue, Span, Triple
 from lamina.pipeline.hearsay import author_of
-from lamina.pipeline.loops.doing import end_fact
+from lamina.pipeline.versions import put_version, support_of
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
-__all__ = ["EXTRACTOR", "VERDICT_CONFIDENCE", "end_judged", "ends_claim", "triple_judged"]
+__all__ = ["EXTRACTOR", "VERDICT_CONFIDENCE", "end_judged", "ends_claim", "judge_promise", "triple_judged"]
 
 EXTRACTOR: Final = "lamina-feedback/1"
 VERDICT_CONFIDENCE: Final = 0.95
@@ -46,6 +49,19 @@ def end_judged(view: View, held: Iterable[Fact], feedback: Feedback, writes: Wri
         if may_end(event, fact, author_of(view, event, fact.subject.id) if of_person else None):
             end_fact(view, fact, event.context.observed_at, writes)
     return found
+
+
+def judge_promise(view: View, loop: Loop, feedback: Feedback, writes: Writes) -> None:
+    """Drop what was promised, or have it said again."""
+    event = view.event
+    if ends_claim(feedback):
+        end_judged(view, [loop], feedback, writes)
+        return
+    at = event.context.observed_at
+    sure = max(loop.confidence, VERDICT_CONFIDENCE)
+    put_version(event, loop, replace(loop, confidence=sure, seen_at=max(loop.seen_at, at)), writes)
+    again = support_of(event, loop.id, loop)
+    writes.supports.append(again._replace(relation=Tie.AFFIRMED_BY, weight=VERDICT_CONFIDENCE, at=at))
 
 
 def triple_judged(event: Event, feedback: Feedback) -> Triple:

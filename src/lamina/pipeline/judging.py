@@ -78,7 +78,7 @@ class Judging:
         )
         call.require_known(found.scope if isinstance(found, Claim) else None, missing)
         assert isinstance(found, Fact | Belief), "it lies in a scope"
-        if isinstance(found, Loop):
+        if isinstance(found, Loop) and not found.is_stated:
             raise _wrong("content.target_id", "names an open loop, which is judged by what is said of it")
         if found.scope != draft.scope:
             raise _wrong("scope", "is not that of the record that is judged")

@@ -13,20 +13,24 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from lamina.index.rows import record_row
+from lamina.kernel.corrections import correction_of
 from lamina.kernel.events import Event
+from lamina.kernel.feedback import feedback_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.ties import Tie
+from lamina.kernel.ties import OF_LOOPS, Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.beliefs import BeliefReviser
+from lamina.pipeline.ending import end_fact, move_fact
 from lamina.pipeline.expiring import unsupported
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import kept_of
-from lamina.pipeline.loops.doing import end_fact, move_fact
+from lamina.pipeline.loops.keeping import EXTRACTOR, raises_loops
+from lamina.pipeline.loops.rereading import LoopRereader
 from lamina.pipeline.matters import is_shared, words_of
-from lamina.pipeline.readings.reading import Reading
+from lamina.pipeline.readings.reading import Reading, shared_out
 from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.versions import put_version, tie
 from lamina.pipeline.view import TIES, Apart, Pending, View
@@ -74,7 +78,20 @@ class Mender:
             held = _facts(view, matter, scope)
             apart = self._derived_apart(view, matter, [scope], gone=event_id)
             _replace(view, held, _facts(apart, matter, scope), apart, writes)
+        self._take_back_loops(view, event_id, writes)
         return writes
+
+    def _take_back_loops(self, view: View, event_id: str, writes: Writes) -> None:
+        """What the event ended, moved or said again of loops is as it was before it."""
+        turn = view.events([event_id]).get(event_id)
+        if turn is None or not (raises_loops(turn) or correction_of(turn) or feedback_of(turn)):
+            return
+        entry = view.event
+        at = view.after(writes, replace(turn, recorded_at=entry.recorded_at, position=entry.position))
+        undone = Writes()
+        LoopRereader(at, EXTRACTOR, places=self._readings.places(view, turn)).take_back(undone)
+        writes.add(undone)
+        view.saw_excluded |= at.saw_excluded or turn.excluded
 
     def renamed(self, view: View, entities: Sequence[str], *, parts: bool) -> tuple[Writes, list[str]]:
         """The facts that name some entities as they are by what is decided of these at the view's place, and which changed.
@@ -121,7 +138,7 @@ class Mender:
         read in that turn before."""
         writes = Writes()
         alone = Apart(self._store, turn, Pending(), view)
-        stated = FactResolver(alone).resolve(reading.said, reading.reader)
+        stated = FactResolver(alone).resolve(shared_out(alone, reading)[0], reading.reader)
         types = {entity.id: entity.type for entity in stated.entities}
         writes.entities = stated.entities
         writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in stated.mentions]
@@ -156,7 +173,7 @@ class Mender:
         """What the event told, also where it is gone now, and the facts that are held of what it spoke of, in its scope."""
         scope = view.event.scope
         held = [fact for matter in self._matters(view, event_id) for fact in _facts(view, matter, scope)]
-        return [*_told_by(view, event_id), *held]
+        return [*_told_by(view, event_id), *_promised_in(view, event_id), *held]
 
     def _without_words(self, view: View, held: Sequence[Claim]) -> set[str]:
         """The claims that rest on events whose words were erased: no words say them again, so they stay as they are."""
@@ -226,7 +243,7 @@ class Mender:
         )
         for event, reading in zip(events, self._readings.standing(view, events), strict=True):
             apart = Apart(self._store, event, pending, view)
-            writes = FactResolver(apart).resolve(reading.said, reading.reader)
+            writes = FactResolver(apart).resolve(shared_out(apart, reading)[0], reading.reader)
             pending.add(writes)
             ended = Writes()
             _change_again(apart, _facts(apart, matter, event.scope), changes.get(event.id, ()), ended)
@@ -267,6 +284,13 @@ def _told_by(view: View, event_id: str) -> list[Fact]:
     tied = {each.record_id for each in view.dependants_of([event_id]) if each.relation in TIES}
     found = [view.record(record_id) for record_id in sorted(tied)]
     return [fact for fact in found if isinstance(fact, Fact) and not isinstance(fact, Loop)]
+
+
+def _promised_in(view: View, event_id: str) -> list[Fact]:
+    """What an event promised or decided, or said of that."""
+    tied = {each.record_id for each in view.dependants_of([event_id]) if each.relation in OF_LOOPS}
+    found = [view.record(record_id) for record_id in sorted(tied)]
+    return [loop for loop in found if isinstance(loop, Loop) and loop.is_stated]
 
 
 def _change_again(view: View, facts: Sequence[Fact], ties: Sequence[Support], writes: Writes) -> None:

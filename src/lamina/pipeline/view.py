@@ -20,7 +20,7 @@ from lamina.kernel.local import Offset
 from lamina.kernel.records import Fact, Layer, Record, Support, layer_of, order_of
 from lamina.kernel.sameness import Sameness, sameness_of, standing_for
 from lamina.kernel.scopes import Scope
-from lamina.kernel.ties import Tie
+from lamina.kernel.ties import ENDS_LOOP, OF_LOOPS, SAYS_AGAIN, Tie
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.vocabularies import ActiveTerms
 from lamina.language.entities import entity_id, normalise_name
@@ -142,23 +142,25 @@ class FactsRead:
             ids = [event_id for tenant, event_id in self._events if tenant == tenant_id]
             dependants = store.records.dependants_of(tenant_id, ids)
             self._supports |= {(tenant_id, event_id): found for event_id, found in dependants.items()}
-            stated = {s.record_id for found in dependants.values() for s in found if s.relation in TIES}
+            of_facts = {*TIES, *OF_LOOPS}
+            stated = {s.record_id for found in dependants.values() for s in found if s.relation in of_facts}
             newest = store.records.get(tenant_id, stated)
             self._newest |= {(tenant_id, record_id): record for record_id, record in newest.items()}
 
     def of(self, event: Event) -> list[Fact]:
         """The facts that rest on an event directly, as they stood then, in the order of their ids."""
-        return self._tied(event, Tie.EXTRACTED_FROM)
+        return self._tied(event, Tie.EXTRACTED_FROM, *SAYS_AGAIN, Tie.AFFIRMED_BY)
 
     def taken_back(self, event: Event) -> list[Fact]:
         """The facts that an event took back, did, moved or corrected, as they stood then, in the order of their ids."""
-        return self._tied(event, Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.MOVED_BY, Tie.CORRECTED_BY)
+        return self._tied(event, Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.MOVED_BY, Tie.CORRECTED_BY, *ENDS_LOOP)
 
     def _tied(self, event: Event, *relations: Tie) -> list[Fact]:
         supports = _before(event, self._supports.get((event.tenant_id, event.id), ()))
         ids = {support.record_id for support in supports if support.relation in relations}
         found = (self._seen(event, record_id) for record_id in ids)
-        return sorted((fact for fact in found if isinstance(fact, Fact)), key=lambda fact: fact.id)
+        stated = (fact for fact in found if isinstance(fact, Fact) and fact.is_stated)
+        return sorted(stated, key=lambda fact: fact.id)
 
     def _seen(self, event: Event, record_id: str) -> Record | None:
         newest = self._newest.get((event.tenant_id, record_id))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from lamina.kernel.changes import MayHaveChanged
-from lamina.kernel.records import Fact, Support
+from lamina.kernel.records import Fact, Loop, Support
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.kernel.views.parts import (
@@ -129,5 +129,7 @@ def fact_fields(
 
 
 def _target(fact: Fact) -> dict[str, Instant] | None:
+    if isinstance(fact, Loop):
+        return None if fact.due_at is None else {"from": fact.due_from or fact.valid_from, "to": fact.due_at}
     has_day = fact.kind in _WITH_DAY or fact.predicate == "has_scheduled"
     return {"from": fact.valid_from, "to": fact.valid_to} if has_day and fact.valid_to is not None else None

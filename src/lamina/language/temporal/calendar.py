@@ -7,9 +7,11 @@ All values are naive wall-clock times; weeks begin on Monday; intervals are half
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
+from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.temporal.values import UNIT_SECONDS, Period
 
 Span = tuple[datetime | None, datetime | None]
@@ -158,44 +160,13 @@ def _easter(days: int) -> Callable[[int], date]:
     return lambda year: easter(year) + timedelta(days=days)
 
 
-HOLIDAYS: dict[str, Callable[[int], date]] = {
-    # Keys are regular expressions for the lower-cased name; a longer name stands before the one it begins with. Movable
-    # civil holidays follow the United States.
-    r"new\s+year'?s?'?\s+eve": _fixed(12, 31),
-    r"new\s+year'?s?'?(?:\s+day)?": _fixed(1, 1),
-    r"(?:martin\s+luther\s+king|mlk)(?:\s+jr\.?)?\s+day": _weekday(1, 0, 3),
-    r"groundhog\s+day": _fixed(2, 2),
-    r"(?:st\.?\s+)?valentine'?s?'?(?:\s+day)?": _fixed(2, 14),
-    r"presidents?'?s?'?\s+day": _weekday(2, 0, 3),
-    r"international\s+women'?s\s+day": _fixed(3, 8),
-    r"(?:st\.?|saint)\s+patrick'?s?\s+day": _fixed(3, 17),
-    r"april\s+fools?'?s?'?(?:\s+day)?": _fixed(4, 1),
-    r"earth\s+day": _fixed(4, 22),
-    r"mardi\s+gras": _easter(-47),
-    r"ash\s+wednesday": _easter(-46),
-    r"palm\s+sunday": _easter(-7),
-    r"good\s+friday": _easter(-2),
-    r"easter\s+monday": _easter(1),
-    r"easter(?:\s+sunday)?": _easter(0),
-    r"pentecost": _easter(49),
-    r"(?:international\s+)?workers?'?s?'?\s+day": _fixed(5, 1),
-    r"may\s+day": _fixed(5, 1),
-    r"cinco\s+de\s+mayo": _fixed(5, 5),
-    r"mother'?s?'?\s+day": _weekday(5, 6, 2),
-    r"memorial\s+day": _weekday(5, 0, -1),
-    r"juneteenth": _fixed(6, 19),
-    r"father'?s?'?\s+day": _weekday(6, 6, 3),
-    r"independence\s+day": _fixed(7, 4),
-    r"labou?r\s+day": _weekday(9, 0, 1),
-    r"(?:columbus|indigenous\s+peoples?'?)\s+day": _weekday(10, 0, 2),
-    r"halloween": _fixed(10, 31),
-    r"all\s+saints'?\s+day": _fixed(11, 1),
-    r"(?:guy\s+fawkes|bonfire)\s+(?:night|day)": _fixed(11, 5),
-    r"(?:veterans?'?|armistice|remembrance)\s+day": _fixed(11, 11),
-    r"thanksgiving(?:\s+day)?": _weekday(11, 3, 4),
-    r"black\s+friday": _weekday(11, 3, 4, 1),
-    r"cyber\s+monday": _weekday(11, 3, 4, 4),
-    r"(?:christmas|xmas)\s+eve": _fixed(12, 24),
-    r"(?:christmas|xmas)(?:\s+day)?": _fixed(12, 25),
-    r"boxing\s+day": _fixed(12, 26),
+_RULES: Final[Mapping[str, Callable[..., Callable[[int], date]]]] = {
+    "fixed": _fixed,
+    "weekday": _weekday,
+    "easter": _easter,
 }
+HOLIDAYS: Final = {
+    name: _RULES[rule](*map(int, numbers.split())) for name, rule, numbers in table(__name__).rows("holidays")
+}
+"""Keys are regular expressions for the lower-cased name; a longer name stands before the one it begins with. Movable civil holidays follow
+the United States."""

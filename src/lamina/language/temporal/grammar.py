@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from lamina.language.tables import table
 from lamina.language.temporal import calendar, starts
 from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
@@ -168,20 +169,8 @@ def open_window(r: Reading, i: int) -> Node | None:
     return _or_later(r, i)
 
 
-_LEADS: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    # (words, the open side, where the window is cut: at the start or the end of what follows)
-    (("no", "later", "than"), "from", "start"), (("not", "later", "than"), "from", "start"),
-    (("no", "earlier", "than"), "to", "start"), (("later", "than"), "to", "end"),
-    (("earlier", "than"), "from", "start"), (("greater", "than"), "to", "end"),
-    (("year", "greater", "than"), "to", "end"), (("as", "early", "as"), "to", "start"),
-    (("as", "late", "as"), "from", "start"), (("starting", "on"), "to", "start"),
-    (("starting", "from"), "to", "start"), (("beginning", "on"), "to", "start"), (("starting",), "to", "start"),
-    (("beginning",), "to", "start"), (("ever", "since"), "to", "start"), (("since",), "to", "start"),
-    (("after",), "to", "end"), (("before",), "from", "start"), (("prior", "to"), "from", "start"),
-    (("up", "to"), "from", "start"), (("until",), "from", "start"), (("till",), "from", "start"),
-    (("til",), "from", "start"), (("to",), "from", "date"), (("by",), "from", "start"), ((">", "="), "to", "start"),
-    (("<", "="), "from", "end"), ((">",), "to", "end"), (("<",), "from", "start"),
-)  # fmt: skip
+_LEADS = tuple((tuple(words.split()), side, edge) for words, side, edge in table(__name__).rows("leads"))
+"""Words, the open side, and where the window is cut: at the start or the end of what follows."""
 _LEADS_BY_WORD = {
     word: [each for each in _LEADS if each[0][0] == word] for word in {lead[0] for lead, _, _ in _LEADS}
 }

@@ -6,27 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from lamina.language.tables import table
+
 Kind = Literal["date", "datetime", "time", "daterange", "datetimerange", "timerange", "duration", "set"]
 Grain = Literal[
     "second", "minute", "hour", "part", "day", "weekend", "week",
     "month", "season", "quarter", "half", "year", "decade", "century",
 ]  # fmt: skip
 
-UNIT_SECONDS: dict[str, int] = {
-    "second": 1, "minute": 60, "hour": 3_600, "day": 86_400, "business day": 86_400, "week": 7 * 86_400,
-    "weekend": 2 * 86_400, "fortnight": 14 * 86_400, "month": 30 * 86_400, "quarter": 90 * 86_400,
-    "year": 365 * 86_400, "decade": 3_650 * 86_400, "century": 36_500 * 86_400,
-}  # fmt: skip
-_TIMEX_UNITS = {
-    "second": "S", "minute": "M", "hour": "H", "day": "D", "business day": "BD", "week": "W", "weekend": "WE",
-    "month": "M", "year": "Y",
-}  # fmt: skip
-_TIMEX_MULTIPLES = {
-    "fortnight": (2, "week"),
-    "quarter": (3, "month"),
-    "decade": (10, "year"),
-    "century": (100, "year"),
-}
+_TABLE = table(__name__)
+UNIT_SECONDS = {unit: int(seconds) for unit, seconds in _TABLE.rows("unit_seconds")}
+_TIMEX_UNITS: dict[str, str] = dict(_TABLE.rows("timex_units"))
+_TIMEX_MULTIPLES = {unit: (int(number), of) for unit, number, of in _TABLE.rows("timex_multiples")}
 
 
 class UnparseableTemporal(ValueError):

@@ -7,8 +7,7 @@ from dataclasses import replace
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
-from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.figures import is_spouse
+from lamina.pipeline.extract.emitter import Emitter, is_spouse
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token

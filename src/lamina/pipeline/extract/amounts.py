@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import LiteralValue
@@ -17,31 +19,15 @@ class Amount:
     noun: str
 
 
-_MEASURES = word_set(
-    "kg kilo kilogram gram pound lb lbs mile km kilometre kilometer meter metre cm inch foot feet litre "
-    "liter gallon dollar euro percent % degree celsius calorie gb mb tb usd eur gbp hour minute second "
-    "day week month year"
-)
-UNITS = word_set(
-    "s ms us µs ns sec secs min mins hr hrs b kb kib mib gib pb hz khz mhz ghz fps rpm px kw kwh mw mah mm nm mg ml "
-    "bps kbps mbps gbps qps rps"
-)
+_TABLE: Final = table(__name__)
+_MEASURES: Final = _TABLE.words("measures")
+UNITS: Final = _TABLE.words("units")
 _DURATIONS = word_set("hour minute second day week month year")
 _MONEY = word_set("quid buck grand")
 _NO_COUNTS = word_set("am pm a.m. p.m. a.m p.m o'clock oclock")
 """Behind a number, these make a time of it."""
-_NUMBERS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
-    "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
-    "eighty": 80, "ninety": 90, "hundred": 100, "dozen": 12,
-}  # fmt: skip
-_SCALES = {
-    "hundred": 100,
-    "thousand": 1_000,
-    "million": 1_000_000,
-    "billion": 1_000_000_000,
-}
+_NUMBERS = {word: int(number) for word, number in _TABLE.pairs("numbers").items()}
+_SCALES = {word: int(number) for word, number in _TABLE.pairs("scales").items()}
 
 
 def number_of(tokens: list[Token]) -> int | float | None:

@@ -6,8 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from lamina.language.dated import is_time_word
+from lamina.language.tables import table
 from lamina.pipeline.extract.confidence import FACTS
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.restating import object_text
@@ -15,15 +17,9 @@ from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
 
 __all__ = ["corrected", "denied"]
 
-_OLD = (
-    r",? (?:and )?not (?P<old>(?!just|only|because|sure|that|so |really|even|to |a lot)[^,.;!?]{2,40}?)"
-    r"(?=$|[,.;!?]|\s(?:and|but|as)\s)"
-)
-_SWAP = re.compile(
-    r"\b(?:it|that|they|i mean|i meant|make (?:it|that))(?:'s|'re| is| was| are| were)? (?:actually )?"
-    rf"(?P<new>[^,.;!?]{{2,40}}?){_OLD}",
-    re.IGNORECASE,
-)
+_TABLE: Final = table(__name__)
+_OLD: Final = _TABLE.part("old")
+_SWAP: Final = _TABLE.pattern("swap")
 _ALLERGY = re.compile(r"\b(?:my|the|an?) (?:\w+ )?allerg(?:y|ies)\b|\ballergic\b", re.IGNORECASE)
 _DETERMINER = re.compile(r"^(?:the|an?|my|our|to) ", re.IGNORECASE)
 

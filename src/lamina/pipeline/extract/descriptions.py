@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lamina.language.temporal import TemporalMatch
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
-from lamina.pipeline.extract.emitter import Emitter
-from lamina.pipeline.extract.figures import is_spouse
+from lamina.pipeline.extract.emitter import Emitter, is_spouse
 from lamina.pipeline.extract.own_names import is_own_name
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
 from lamina.pipeline.extract.references import entity, is_denied
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
-from lamina.pipeline.extract.values import EntityRef, LiteralValue, TimeMatch
+from lamina.pipeline.extract.values import EntityRef, LiteralValue
 from lamina.pipeline.extract.vocabulary import slug
 
 _PRAISE = word_set(
@@ -70,7 +70,7 @@ class Descriptions(Emitter):
             for match in self.times.of_clause(self.parse, clause.verb)[:1]:
                 self._birthday(clause, owner, match)
 
-    def _birthday(self, clause: Clause, owner: EntityRef, match: TimeMatch) -> None:
+    def _birthday(self, clause: Clause, owner: EntityRef, match: TemporalMatch) -> None:
         text = self.parse.text[match.start : match.end].removeprefix("on ")
         self._emit(clause, owner, "birthday", LiteralValue("date", text), validity=Validity())
 

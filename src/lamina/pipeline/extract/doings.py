@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
@@ -14,16 +17,8 @@ from lamina.pipeline.extract.vocabulary import slug
 from lamina.pipeline.extract.wording import determiner_of, phrase_text
 
 # Saying, seeing, feeling and helping: real verbs, poor facts.
-_WEAK_VERBS = word_set(
-    "be say tell think know mean guess see look sound seem thank appreciate hope believe feel let make "
-    "need hear agree wish wonder understand imagine remember forget ask talk chat share show give help "
-    "keep put take get go come do have bring mention realize realise notice suppose miss bet check care "
-    "try find happen turn watch use love like want call deal support inspire matter remind encourage hold "
-    "cheer root allow become stay run stand hang rely count stick push face catch add spend set pay send "
-    "leave read throw end follow deserve enjoy value treasure cherish believe focus work reach wait pass "
-    "reflect experience guess admire embrace relate capture figure pour express explore chase live struggle learn grow "
-    "promise decide plan intend fight hit chill rock face boost improve build develop manage handle balance"
-)
+_TABLE: Final = table(__name__)
+_WEAK_VERBS: Final = _TABLE.words("weak_verbs")
 # ... unless something definite follows: these may build a predicate with a concrete object in the past.
 _EMPTY_VERBS = word_set("be say have mean seem do")  # in written text the other verbs do carry facts
 _CONCRETE_VERBS = word_set("take make read watch run give show find call use send bring catch set pay do")

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 
+from lamina.language.temporal import TemporalMatch
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, conjuncts
@@ -23,7 +25,6 @@ from lamina.pipeline.extract.values import (
     Kind,
     LiteralValue,
     Span,
-    TimeMatch,
     Triple,
 )
 
@@ -201,7 +202,7 @@ class Emitter:
             )
         )
 
-    def _put_to(self, clause: Clause, matches: list[TimeMatch]) -> tuple[tuple[str, str], ...]:
+    def _put_to(self, clause: Clause, matches: list[TemporalMatch]) -> tuple[tuple[str, str], ...]:
         """What was booked or put off is so from now on; the day that it is for lies ahead."""
         past = clause.past or clause.passive or clause.verb.tag == "VBN"
         days = [day for match in matches if past and (day := self.times.put_to(match)) is not None]
@@ -214,3 +215,21 @@ class Emitter:
     @property
     def _now(self) -> datetime:
         return self.refs.utterance.observed_at
+
+
+_SPOUSES: Final = word_set(
+    "woman man guy girl person wife husband ex childhood sweetheart foreigner widow widower nobody somebody someone"
+)
+
+
+def is_spouse(target: Token) -> bool:
+    """Whether one may be married to it: a name, or a noun of people; not "my job" or "the sea"."""
+    lemma = target.lemma
+    return (
+        (target.is_name and target.text[:1].isupper())
+        or target.tag.startswith(("PRP", "WP"))
+        or lemma in words.RELATIONS
+        or lemma in words.OCCUPATIONS
+        or lemma in _SPOUSES
+        or lemma.endswith(("ician", "ologist"))
+    )

@@ -8,51 +8,26 @@ thanks and praise have none, or are known by their first words.
 from __future__ import annotations
 
 import re
+from typing import Final
 
+from lamina.language.tables import table
 from lamina.pipeline.extract.own_names import names_speaker
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_OPENER = re.compile(
-    r"(?:(?:oh|wow|yeah|yep|yes|yup|hey|hi|hello|haha+|hehe+|lol|aww*|ah+|hmm+|well|so|and|but|ok|okay|cool|great|nice|"
-    r"awesome|amazing|absolutely|definitely|totally|exactly|agreed|sure|right|anyway|btw|by the way|"
-    r"actually)\b[\s,.!:…-]*){1,6}",
-    re.IGNORECASE,
-)
-_CHATTER = re.compile(
-    r"(?:thanks?\b|thank you|thx|no problem|no worries|you'?re welcome|(?:that|it|this)(?:'s|’s|\b)|(?:sounds?|"
-    r"looks?|seems?) |"
-    r"good (?:luck|morning|night|evening|afternoon|job|to|for)|congrats|congratulations|glad |happy (?:to|for)|"
-    r"keep |take care|bye|see (?:you|ya)|talk (?:to you )?soon|cheers|welcome|have (?:a|fun)|hope |what (?:a|an) |"
-    r"how |can'?t wait|way to go|well done|i(?:'m|’m| am) (?:so |really |very |super )*(?:glad|happy|sorry|sure|"
-    r"excited|fine|good|"
-    r"great|okay|ok|proud of you|here)\b|i (?:hope|agree|see|know|understand|hear you|bet|appreciate|totally agree|"
-    r"wish)\b|"
-    r"let me know|please |i(?:'d| would) love to (?:hear|see it|know))",
-    re.IGNORECASE,
-)
-_FIRST_PERSON = re.compile(
-    r"\b(?:i|i['’](?:m|ve|d|ll)|im|my|me|mine|we|we['’](?:re|ve|ll|d)|our|us|myself)\b", re.IGNORECASE
-)
-_ANCHOR = re.compile(
-    r"\b(?:he|she|they|his|her|their|remind|let['’]?s|mom|dad|mum|died|passed away)\b|\d", re.IGNORECASE
-)
+_TABLE: Final = table(__name__)
+_OPENER: Final = _TABLE.pattern("opener")
+_CHATTER: Final = _TABLE.pattern("chatter")
+_FIRST_PERSON: Final = _TABLE.pattern("first_person")
+_ANCHOR: Final = _TABLE.pattern("anchor")
 _NAME = re.compile(r"(?<=[\w,;:’'\")] )[A-ZÀ-ÖØ-ÞА-Я][\w’'-]*\w|[A-Z]{2,}")
 _DEFINITE_SUBJECT = re.compile(r"(?:the|our|my|this|each|every) \w+", re.IGNORECASE)
-_NAMED_SUBJECT = re.compile(
-    r"^[A-ZÀ-ÞА-Я][\w.&'’-]* (?:[A-Z][\w.&'’-]* ){0,4}(?:is|was|are|were|has|had|\w+(?:ed|s)|can|\w+n['’]t|cannot|"
-    r"quit|left)\b"
-)
+_NAMED_SUBJECT: Final = _TABLE.pattern("named_subject", 0)
 _NON_LATIN = re.compile(r"[^\x00-\u024f\u2000-\u206f\U0001f000-\U0001ffff]")
 _YOU_START = re.compile(r"you(?:['’](?:re|ve|ll|d))?\b", re.IGNORECASE)
 
-_SWAPS = re.compile(
-    r"^(?:it|that)(?:['’]s| is| was) [^,.;!?]{2,40}, not \w", re.IGNORECASE
-)  # "it's tea, not coffee"
+_SWAPS: Final = _TABLE.pattern("swaps")
 
-_STANDING = re.compile(
-    r"^(?:please )?(?:always|never|don['’]?t ever|from now on)\b|^please\b.*\b(?:always|never|from now on)\b",
-    re.IGNORECASE,
-)
+_STANDING: Final = _TABLE.pattern("standing")
 """Requests that are to hold from then on."""
 
 WORDS_MIN = 3

@@ -6,9 +6,9 @@ regular, so at worst a rare verb reads oddly; nothing depends on it but the word
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 
 __all__ = [
@@ -22,30 +22,9 @@ __all__ = [
     "with_article",
 ]
 
-_PAST: Final[dict[str, str]] = dict(
-    re.findall(
-        r"(\w+):(\w+)",
-        "be:was have:had do:did go:went get:got make:made take:took come:came see:saw know:knew think:thought "
-        "give:gave find:found tell:told become:became leave:left feel:felt bring:brought begin:began keep:kept "
-        "hold:held write:wrote stand:stood hear:heard mean:meant meet:met run:ran pay:paid sit:sat speak:spoke "
-        "lie:lay lead:led grow:grew lose:lost fall:fell send:sent build:built understand:understood draw:drew "
-        "break:broke spend:spent rise:rose drive:drove buy:bought wear:wore choose:chose eat:ate drink:drank "
-        "sing:sang swim:swam fly:flew throw:threw catch:caught teach:taught sell:sold win:won fight:fought "
-        "sleep:slept ride:rode steal:stole shake:shook hide:hid forget:forgot forgive:forgave freeze:froze wake:woke "
-        "tear:tore bear:bore swear:swore blow:blew ring:rang sink:sank spring:sprang shrink:shrank strike:struck "
-        "stick:stuck dig:dug hang:hung swing:swung feed:fed lend:lent bend:bent bind:bound wind:wound grind:ground "
-        "shoot:shot light:lit slide:slid bite:bit seek:sought deal:dealt dream:dreamed kneel:knelt lean:leaned "
-        "leap:leapt weave:wove sew:sewed show:showed overcome:overcame undergo:underwent withdraw:withdrew "
-        "rebuild:rebuilt redo:redid rewrite:rewrote undertake:undertook cut:cut put:put set:set let:let hit:hit "
-        "hurt:hurt cost:cost shut:shut read:read quit:quit spread:spread split:split bet:bet cast:cast burst:burst "
-        "bid:bid upset:upset reset:reset babysit:babysat foresee:foresaw",
-    )
-)
-_DOUBLED: Final = word_set(
-    "stop plan drop shop chat jog hug grab trip skip slip swap trap wrap snap clap tap tip pop hop rub scrub scan ban "
-    "pin win step stir prefer refer occur submit commit admit permit transfer control enrol equip rob beg drag nod pad "
-    "jam hum ship strip trim knit map sip zip blog vlog log flip whip"
-)
+_TABLE: Final = table(__name__)
+_PAST: Final = _TABLE.pairs("past")
+_DOUBLED: Final = _TABLE.words("doubled")
 _DOUBLED_TOO: Final = word_set("get run sit set put cut swim quit hit let dig begin forget")
 """Before "-ing" alone."""
 _THIRD: Final = {"be": "is", "have": "has", "do": "does", "go": "goes"}

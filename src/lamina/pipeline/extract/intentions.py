@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
@@ -16,24 +18,11 @@ from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef
 from lamina.pipeline.extract.vocabulary import PETS
 
-_PLAN_VERBS = {
-    "plan": "plans_to", "intend": "plans_to", "decide": "plans_to", "aim": "plans_to", "arrange": "plans_to",
-    "want": "wants_to", "hope": "wants_to", "wish": "wants_to", "wan": "wants_to", "aspire": "wants_to",
-    "need": "needs_to", "promise": "committed_to", "commit": "committed_to", "agree": "committed_to",
-    "look": "wants_to", "consider": "considers", "think": "considers", "dream": "wants_to",
-}  # fmt: skip
-_CHATTY_WILLS = word_set(
-    "consider love enjoy like appreciate support cheer be see keep never let bet have say definitely check know "
-    "miss make think try remember reach rock start continue learn stay hold support help share watch look wait stick "
-    "cherish treasure hang teach listen focus"
-)
-_SCHEDULED = word_set(
-    "go travel fly move visit meet start leave attend take come run host throw drive see present"
-)
-_CHANGES = word_set(
-    "move relocate emigrate immigrate quit leave resign buy purchase sell adopt join marry start begin launch enrol "
-    "enroll get"
-)
+_TABLE: Final = table(__name__)
+_PLAN_VERBS: Final = _TABLE.by_word("plan_verbs")
+_CHATTY_WILLS: Final = _TABLE.words("chatty_wills")
+_SCHEDULED: Final = _TABLE.words("scheduled")
+_CHANGES: Final = _TABLE.words("changes")
 """Changes of state: while they are under way they have not happened."""
 _DATED = (_SCHEDULED | _CHANGES) - {"get"}
 _MOVES = word_set("move relocate emigrate immigrate quit leave resign buy adopt")

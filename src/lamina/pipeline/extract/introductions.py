@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
+from typing import Final
 
+from lamina.language.tables import table
 from lamina.pipeline.extract.clauses import Clause
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.own_names import own_names
@@ -13,14 +14,8 @@ from lamina.pipeline.extract.values import LiteralValue
 
 __all__ = ["Introductions"]
 
-_ZONE = re.compile(
-    r"(?:\bmy time ?zone\b(?:'s| is\b(?!n't| not\b)|:)|"
-    r"\bi(?:'m| am) (?:(?:now|currently|based|living|here|still|usually|mostly) )*(?:in|on)\b|^time ?zone\b(?: is|:))"
-    r"[^.]{0,30}?(?<![\w/])"
-    r"(?P<zone>(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Za-z][A-Za-z_-]+"
-    r"(?:/[A-Za-z][A-Za-z_-]+)?)",
-    re.IGNORECASE,
-)
+_TABLE: Final = table(__name__)
+_ZONE: Final = _TABLE.pattern("zone")
 
 
 class Introductions(Emitter):

@@ -8,34 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Final
 
 from lamina.language.entities import CONTRACTED, alias_keys, is_contracted, normalise_name, possessive
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.limits import MENTIONS_MAX
 from lamina.pipeline.extract.references import _NAME_JUNK, NER_TYPES, References, entity, is_denied
 from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.values import EntityRef, Mention, Span
 from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
 
-_NAME_RUN = re.compile(
-    r"(?<![\w'’])[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}(?: (?:of |the |de |van |von )?[A-ZÀ-ÖØ-Þ][\w&’'-]{0,40}){0,5}"
-)
+_TABLE: Final = table(__name__)
+_NAME_RUN: Final = _TABLE.pattern("name_run", 0)
 _KIN = re.compile(r"\b(?:[Mm]y|[Oo]ur) (?:\w{1,12} )?(\w{2,14}),? (?:named |called )?([A-Z][\w’'-]{1,30})")
 _UNNAMED = re.compile(rf"\b[Mm]y (\w{{2,14}})\b(?!['’]s|,? (?!{CONTRACTED})[A-Z][\w-])")
 _PLACED = re.compile(r"\b(?:in|at|to|from|near|on|around)(?: the)? $")
-_TAKEN_UP = re.compile(
-    r"\W{0,3}(?:(?:so|and|but|well|oh|yes|yeah|no|anyway|btw)\b\W{1,3}){0,2}(?:he|she)\b", re.IGNORECASE
-)
+_TAKEN_UP: Final = _TABLE.pattern("taken_up")
 _POSSESSIVE = re.compile(r"['’]s$")
 _CLAIMS = re.compile(r" (?:is|has|had|was|will|moved|uses|needs|signed|bought|\w{3,12}ed)\b")
-_STARTERS = word_set(
-    "i the a an my our your his her their its this that these those it he she they we you there here what when "
-    "where why how who which if so and but or as at in on for to from by with about after before since while "
-    "because just also not is are was were do does did have has had can could will would should let's let being "
-    "having getting going any some all many much most every each one two both another such even still then now once "
-    "maybe perhaps hopefully definitely absolutely totally sounds looks love loved had got can't don't didn't i'm "
-    "i've i'll i'd it's that's you're we're they're check keep make take go see give stay try enjoy"
-)
+_STARTERS: Final = _TABLE.words("starters")
 
 
 def parsed_mentions(parse: Parse, refs: References, offset: int) -> list[Mention]:

@@ -11,50 +11,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from lamina.language.dated import is_time_word
 from lamina.language.entities import NAME_RUN
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_ATTRIBUTES
 
 __all__ = ["OPEN", "OwnName", "is_own_name", "names_speaker", "own_names"]
 
-_ANY_WORD = r"[^\W\d_][\w'’-]{0,30}"
-_TWO_WORDS = r"(?-i:[a-zß-ÿ-]{2,20} [a-zß-ÿ-]{3,30})"
-_GREETING = (
-    r"(?:hi|hey|hello|hiya|good (?:morning|afternoon|evening))(?: (?:there|all|everyone|team))?[,.! –-]{1,3}"
-)
-OPEN: Final = (
-    rf"^(?:{_GREETING}|(?:ok|okay|so|well|btw|oh|and|also|yes|yeah|no|actually|sorry|fyi|by the way)[,.! "
-    rf"–-]{{1,3}}){{0,3}}"
-)
+_TABLE: Final = table(__name__, name_run=NAME_RUN)
+OPEN: Final = _TABLE.part("open")
 """What may stand before what somebody says of themselves."""
 
-_END = (
-    r"(?=\s*(?:$|[,.!;)(–]|-\s|(?:and|but|from|by the way|btw|please|if|i|i['’]m|calling|speaking|nice)\b))"
-)
-_BESIDE = r"(?=,? (?:by the way|btw)\b)"
-_ON_THE_LINE = r"(?= (?:here|speaking|calling)\b(?! (?:is|are|was|it|about the|for)\b))"
-_HERE = r"(?= here\s*(?:$|[.!–]|-\s|from\b|again\b))"
-_NOT_SHOWN = r"(?!\s*[,(–-]+\s*(?:my|our|your|the|an?|his|her|their|who)\b)"
-_TITLE = r"(?:(?:dr|mr|mrs|ms|prof|professor)\b\.? )?"
-_I_AM = r"(?:i['’]?m|i am)"
-_MY_NAME = rf"my (?:full |real |new )?name(?:['’]s| is)(?: now)?|{_I_AM} called"
-_CHANGED = r"(?:i|i['’]ve|i have) (?:just |recently |legally )?changed my name to"
-_CALLS = (
-    r"(?:please )?(?:you can )?(?:just )?call me"
-    r"|(?:(?:all )?(?:my )?(?:friends|family|people|mates)|everyone|everybody|most people|they) (?:just )?calls? me"
-    r"|i go by|my nickname(?:['’]s| is)"
-)
 
-
-_REPEATED = re.compile(
-    rf"{OPEN}(?:{_MY_NAME}|{_I_AM}|this is|it['’]s) {_TITLE}(?P<name>{_ANY_WORD}), (?P<whole>{_ANY_WORD}(?: "
-    rf"{_ANY_WORD}){{1,3}}?){_END}",
-    re.IGNORECASE,
-)
+_REPEATED: Final = _TABLE.pattern("repeated")
 _After = Literal["name", "call", "greeting", "nothing"]
 """What stands before a name: "my name is" says that it is one, "I'm" could as well say what somebody is."""
 
@@ -69,51 +42,25 @@ class _Form:
     introduces: bool
 
 
-def _form(
-    start: str,
-    *,
-    end: str = _END,
-    words: str = rf"{NAME_RUN}|{_ANY_WORD}",
-    predicate: str = "name_is",
-    after: _After = "name",
-    introduces: bool = False,
-) -> _Form:
-    pattern = re.compile(rf"{start}{_TITLE}(?P<name>{words}){end}", re.IGNORECASE)
-    return _Form(pattern, predicate, after, introduces)
+def _forms(name: str) -> tuple[_Form, ...]:
+    return tuple(
+        _Form(re.compile(pattern, re.IGNORECASE), predicate, cast(_After, after), bool(introduces))
+        for pattern, predicate, after, introduces in _TABLE.rows(name)
+    )
 
 
-_NAMED = (
-    _form(rf"{OPEN}(?:{_MY_NAME}) "),
-    _form(rf"{OPEN}(?:{_MY_NAME}) ", words=_TWO_WORDS, after="nothing"),
-    _form(rf"{OPEN}{_CHANGED} "),
-    _form(rf"^{_GREETING}{_I_AM} ", after="greeting", introduces=True),
-    _form(rf"{OPEN}{_I_AM} ", end=_BESIDE, after="nothing", introduces=True),
-    _form(rf"{OPEN}{_I_AM} (?=\S+ \S)", words=NAME_RUN, after="nothing", introduces=True),
-)
-_HERE_IS = (
-    _form(rf"^{_GREETING}this is ", end=_END + _NOT_SHOWN, words=NAME_RUN, after="greeting", introduces=True),
-    _form(rf"{OPEN}(?:this is|it['’]s) ", end=_ON_THE_LINE, after="greeting", introduces=True),
-    _form(rf"^(?:{_GREETING})?", end=_HERE, after="greeting", introduces=True),
-)
-_KNOWN_AS = (_form(rf"{OPEN}(?:{_CALLS}) ", predicate="goes_by", after="call"),)
+_NAMED = _forms("named")
+_HERE_IS = _forms("here_is")
+_KNOWN_AS = _forms("known_as")
 
 _OWNED = re.compile(r"['’](?:m|s|re|ll|ve|d|t)$")
 _ADJECTIVES = (
     "ed", "ing", "ent", "ant", "ous", "ive", "ful", "ish", "able", "less", "ic", "sexual", "gender", "binary", "ian", "ese", "ly",
 )  # fmt: skip
 _LONG = 8
-_NO_NAMES = word_set(
-    "not on in the a an spelled spelt pronounced also too hard difficult long short common rare wrong mud missing "
-    "unusual later back tomorrow tonight today now soon asap when if at out up down over right left anytime "
-    "whenever maybe anything whatever crazy from with the of for my your his her their our near under between into "
-    "onto about than because since although though during until while everyone nobody all nothing it this that we "
-    "you i he she they here there who what always still just so very called old look looky lookie lookee"
-)
+_NO_NAMES: Final = _TABLE.words("no_names")
 _SHORTHAND = word_set("aroace enby poly wfh ooo afk otw omw brb tryna gonna hungover infp intj infj enfp")
-_SIDES = word_set(
-    "team house type gen generation group class level grade head chief vice senior junior lead director pro anti ex "
-    "super still mum mom mummy dad daddy mama papa grandma grandpa nana aunt auntie uncle"
-)
+_SIDES: Final = _TABLE.words("sides")
 """What stands before capitals that tell what somebody is."""
 
 

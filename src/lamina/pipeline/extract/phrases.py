@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lamina.language.dated import is_time_word
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.amounts import UNITS
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
@@ -19,18 +22,9 @@ _JOINED = frozenset(("conj", "cc"))
 _VERB_SKIP = word_set("advcl parataxis relcl intj mark ccomp")
 _OWN_SKIP = word_set("aux auxpass neg cc conj nsubj punct")
 # Nouns that say nothing without their context.
-VAGUE = word_set(
-    "thing things stuff lot lots bit way ways kind sort something anything everything nothing one ones "
-    "time times fun part sense point reason moment moments it that this these those all both some any "
-    "none much more most other others others same what which who day days while blast chance look idea "
-    "thought feeling feelings word words difference person people guy guys anyone someone everyone place "
-    "side journey memories memory experience experiences ton tons couple number hand case rest place end "
-    "start step steps kinds progress impact love joy news story stories surge energy mix sucker note must "
-    "dream mission highlight ride road roller meantime meanwhile rest team_effort reminder"
-)
-_PARTITIVE = word_set(
-    "lot lots bit kind sort couple number ton tons bunch pair piece cup glass type few some one all"
-)
+_TABLE: Final = table(__name__)
+VAGUE: Final = _TABLE.words("vague")
+_PARTITIVE: Final = _TABLE.words("partitive")
 _DETERMINERS = frozenset(("DT", "PRP$", "PDT", "WDT", "WP$"))
 
 
@@ -180,13 +174,9 @@ def words_value(parse: Parse, tokens: list[Token], refs: References) -> LiteralV
     return LiteralValue("string", text.strip(" \"'“”*-"))
 
 
-_TAIL = word_set(
-    "now right soon lately too again though together personally anyway already currently instead there here well also"
-)
+_TAIL: Final = _TABLE.words("tail")
 # Words that open an afterthought, not a part of the phrase.
-_AFTERTHOUGHT = word_set(
-    "especially particularly maybe perhaps because cause though after before since while"
-)
+_AFTERTHOUGHT: Final = _TABLE.words("afterthought")
 
 
 def _dangles(parse: Parse, tokens: list[Token]) -> bool:

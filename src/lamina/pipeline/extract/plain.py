@@ -13,133 +13,46 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Final, NamedTuple
 
 from lamina.language.attributed import is_attributed
 from lamina.language.english import is_english
-from lamina.language.entities import CONTRACTED, NAME_RUN
+from lamina.language.entities import NAME_RUN
+from lamina.language.tables import table
+from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.extract.confidence import FACTS
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.extract.references import References, entity
 from lamina.pipeline.extract.times import Times
-from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, TimeMatch, Triple
-from lamina.pipeline.extract.vocabulary import OCCUPATIONS, PETS, RELATIONS, describe, slug
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
+from lamina.pipeline.extract.vocabulary import PETS, describe
 
 _MATCHES_MAX = 4
-_I = r"(?:^|[,;.!] (?:and |but |so )?|\band |\bbut )(?:actually,? |well,? |no,? |yes,? )?i"
-_UP_TO = (
-    r"(?P<object>[^,.;!?()\n]{2,80}?)(?=$|[,.;!?()\n]| (?:and|but|because|since|so|while|when|which|who|for|with|"
-    r"after|before) )"
-)
+_TABLE: Final = table(__name__, name_run=NAME_RUN, pets="|".join(sorted(PETS)))
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     predicate: str
     pattern: re.Pattern[str]
 
 
-def _rule(predicate: str, start: str, *, until: str = _UP_TO) -> Rule:
-    return Rule(predicate, re.compile(start + " " + until, re.IGNORECASE))
+def _rules(name: str, until: str = "") -> tuple[Rule, ...]:
+    return tuple(
+        Rule(row[0], re.compile("".join(row[1:]) + until, re.IGNORECASE)) for row in _TABLE.rows(name)
+    )
 
 
-_ENGLISH = (
-    _rule("name_is", r"\bmy name(?:'s| is)", until=rf"(?P<object>{NAME_RUN})"),
-    _rule("lives_in", _I + r"(?:'m|'ve been| am)? (?:currently )?(?:live|living|based) in"),
-    _rule("from", _I + r"(?:'m| am| come) (?:originally )?from"),
-    _rule("moved_to", _I + r"(?:'ve)? (?:just |recently )?(?:moved|relocated) to"),
-    _rule("works_at", _I + r"(?:'m)? (?:currently )?(?:work|working) (?:at|for)"),
-    _rule("works_as", _I + r"(?:'m)? (?:currently )?(?:work|working) as (?:an?|the)"),
-    _rule("studies", _I + r"(?:'m)? (?:study|studying)"),
-    _rule("allergic_to", _I + r"(?:'m| am) (?:\w{1,10} )?allergic to"),
-    _rule("interested_in", _I + r"(?:'m| am) (?:\w{1,10} )?interested in"),
-    _rule("dislikes", _I + r" (?:really )?(?:hate|dislike|can't stand|don't like|do not like)"),
-    _rule("likes", _I + r" (?:really |also )?(?:like|love|enjoy|adore)"),
-    _rule("bought", _I + r"(?:'ve)? (?:just |recently )?(?:bought|purchased)"),
-    _rule("adopted", _I + r"(?:'ve)? (?:just |recently )?adopted"),
-    _rule("plans_to", _I + r"(?:'m| am)? (?:plan|planning|going) to"),
-    _rule("wants_to", _I + r"(?:'d like| would like| want| hope|'m hoping) to"),
-    _rule("needs_to", _I + r" (?:need|have) to"),
-    _rule("committed_to", _I + r"(?:'ll| will| promise to)"),
-    _rule("asked_to_be_reminded_to", r"^(?:please )?remind me to"),
-)
-_PREFER = re.compile(
-    _I + r" prefer (?P<object>[^,.;!?]{2,40}?) (?:to|over) (?P<over>[^,.;!?]{2,40}?)(?=$|[,.;!?])",
-    re.IGNORECASE,
-)
-_FAVOURITE = re.compile(
-    r"\bmy (?:all-time )?favou?rite (?P<topic>[\w -]{2,30}?)(?:'s| is| are) (?P<object>[^,.;!?]{2,60}?)(?=$|[,.;!?]|"
-    r" and | but )",
-    re.IGNORECASE,
-)
-_KIN = re.compile(
-    r"(?<!not )(?<!n't )\b[Mm]y (?:(?!half|step|foster)\w{1,12} )?(?P<noun>\w{2,14})(?:'s name is|,? (?:named |"
-    r"called )?) ?"
-    rf"(?P<object>(?!{CONTRACTED})[A-Z][\w'-]{{1,30}})"
-)
-_PET = re.compile(
-    r"\bi (?:have|got|adopted) an? (?:\w{1,12} )?(?P<noun>\w{2,12}) (?:named|called) (?P<object>[A-Z][\w'-]{1,30})",
-    re.IGNORECASE,
-)
-_JOB = re.compile(r"\bi(?:'m| am) an? ([\w-]{2,16}(?: [\w-]{2,16}){0,3})", re.IGNORECASE)
-_AGE = re.compile(r"\bi(?:'m| am) (?P<object>\d{1,3})(?: years old|$|[,.!])", re.IGNORECASE)
-_CONDITION = re.compile(
-    r"(?:^|[,;] |\b(?:and|but|or|so|even) )(?:if (?!you\b|that\b|it\b)|unless |suppos(?:e|ing) |imagine |assuming |"
-    r"as soon as |in case (?!you\b)|wenn |falls |sobald |si |s'il |se )"
-    r"|\b(?:if|unless|wenn|falls) (?:i|ich)\b(?! (?:remember|recall|may|can|could)\b)",
-    re.IGNORECASE,
-)  # fmt: skip
+_ENGLISH: Final = _rules("english")
+_CONDITION: Final = _TABLE.pattern("condition")
 
 # language: (predicate, pattern); shapes that are unambiguous without grammar.
-_O = (
-    r" (?P<object>[^\W\d_][^,.;!?()\n]{1,60}?)(?=$|[,.;!?()\n]| (?:und|aber|et|mais|y|pero|e|ma|mas|seit|desde|"
-    r"depuis) )"
-)
-_SEIT = r"(?: seit [\w. ]{2,20}?)?"
-_OTHERS: tuple[tuple[str, str], ...] = (
-    (
-        "name_is",
-        r"\b(?:ich hei(?:ß|ss)e|mein name ist|je m'appelle|mon nom est|me llamo|mi nombre es|mi chiamo|il mio nome "
-        r"è|me chamo|meu nome é)",
-    ),
-    (
-        "lives_in",
-        rf"\b(?:(?:ich|und) (?:wohne|lebe){_SEIT} in|j'habite (?:à|en|au)|je vis (?:à|en|au)|vivo (?:en|a|em)|abito "
-        rf"a|moro em)",
-    ),
-    (
-        "works_at",
-        rf"\b(?:(?:ich|und) arbeite{_SEIT} (?:bei|für)|je travaille (?:chez|pour)|trabajo (?:en|para)|lavoro (?:per|"
-        rf"presso)|trabalho (?:na|no|para))",
-    ),
-    ("works_as", r"\b(?:ich arbeite als|je travaille comme|trabajo (?:como|de)|lavoro come|trabalho como)"),
-    ("from", r"\b(?:ich komme aus|je viens (?:de|du)|soy de|vengo da|sou d[eoa])"),
-    (
-        "likes",
-        r"\b(?:ich (?:mag|liebe)|j'(?:aime|adore)|me (?:gusta|encanta)n?|mi piac(?:e|ciono)|eu (?:gosto de|adoro|amo))",
-    ),
-    ("dislikes", r"\b(?:ich hasse|je déteste|odio|detesto)"),
-)
+_O: Final = _TABLE.part("o")
 # "No longer", where the language has it between the verb and its object.
-_OTHERS_DENIED: tuple[tuple[str, str], ...] = (
-    (
-        "lives_in",
-        r"\b(?:(?:ich|und) (?:wohne|lebe) nicht (?:mehr )?in|je n'habite (?:plus|pas) (?:à|en|au)|je ne vis (?:plus|"
-        r"pas) (?:à|en|au)|"
-        r"non (?:abito|vivo) più a|não moro mais em)",
-    ),
-    (
-        "works_at",
-        r"\b(?:(?:ich|und) arbeite nicht (?:mehr )?(?:bei|für)|je ne travaille (?:plus|pas) (?:chez|pour)|non "
-        r"lavoro più (?:per|presso)|"
-        r"não trabalho mais (?:na|no|para))",
-    ),
-    ("likes", r"\b(?:je n'aime (?:plus|pas)|non mi piac(?:e|ciono) più)"),
-)
-_OTHER_DENIALS = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS_DENIED)
+_OTHER_DENIALS: Final = _rules("others_denied", _O)
 _NOT_BEFORE = re.compile(r"\b(?:no|não|nao|non|nunca|tampoco|nie)\s+$", re.IGNORECASE)
 _NOT_AFTER = re.compile(r"\s(?:nicht(?: mehr)?|gar nicht|non più)$", re.IGNORECASE)
 _NO_WORD = re.compile(r"^(?:nicht|kein\w*|pas|plus|più|nada)\b", re.IGNORECASE)
-_OTHER_RULES = tuple(Rule(p, re.compile(start + _O, re.IGNORECASE)) for p, start in _OTHERS)
+_OTHER_RULES: Final = _rules("others", _O)
 
 
 def plain_triples(text: str, refs: References, times: Times, offset: int) -> list[Triple]:
@@ -158,7 +71,6 @@ class _Draft:
     subject: EntityRef
     predicate: str
     object: EntityRef | LiteralValue
-    over: str = ""
     at: int | None = None
     negated: bool = False
 
@@ -170,31 +82,6 @@ def _drafts(text: str, refs: References) -> Iterator[_Draft]:
 
 
 def _first_person(text: str, speaker: EntityRef) -> Iterator[_Draft]:
-    preferred = _PREFER.search(text)
-    if preferred:
-        yield _Draft(
-            speaker, "prefers", LiteralValue("string", _trim(preferred["object"])), _trim(preferred["over"])
-        )
-    for match in _FAVOURITE.finditer(text):
-        yield _Draft(speaker, f"favourite_{slug(match['topic'])}", _value(match["object"], ""))
-    for match in _KIN.finditer(text):
-        noun = match["noun"].lower()
-        if noun in RELATIONS or noun in PETS:
-            kin = noun in RELATIONS
-            named = entity(match["object"], "person" if kin else "animal")
-            yield _Draft(speaker, RELATIONS[noun][0] if kin else "has_pet", named)
-    pet = _PET.search(text)
-    if pet and pet["noun"].lower() in PETS:
-        yield _Draft(speaker, "has_pet", entity(pet["object"], "animal"))
-    age = _AGE.search(text)
-    if age and _is_own(text, age):
-        yield _Draft(speaker, "age", LiteralValue("integer", int(age["object"])))
-    job = _JOB.search(text)
-    if job and _is_own(text, job):
-        words = job[1].split()
-        last = next((n for n in range(len(words), 0, -1) if words[n - 1].lower() in OCCUPATIONS), 0)
-        if last:
-            yield _Draft(speaker, "works_as", LiteralValue("string", " ".join(words[:last])))
     for rule in _ENGLISH:
         found = rule.pattern.search(text)
         if found and not _empty(found["object"]) and _is_own(text, found):
@@ -248,7 +135,7 @@ def _value(text: str, predicate: str) -> EntityRef | LiteralValue:
     return LiteralValue("string", words)
 
 
-def _times_of(draft: _Draft, text: str, times: Times) -> list[TimeMatch]:
+def _times_of(draft: _Draft, text: str, times: Times) -> list[TemporalMatch]:
     """The times of the clause that a claim stands in; a name has none."""
     if draft.at is None or draft.predicate == "name_is":
         return [] if draft.predicate == "name_is" else times.all()
@@ -264,9 +151,7 @@ _CLAUSE_END = re.compile(r"[,;.!?](?=\s|$)|\s(?:und|aber|et|mais|y|pero|e|ma|mas
 def _triple(draft: _Draft, text: str, times: Times, offset: int, factor: float) -> Triple:
     known = describe(draft.predicate, past=draft.predicate.endswith("ed"))
     validity = times.validity(_times_of(draft, text, times), known.kind)
-    qualifiers = (("over", draft.over),) if draft.over else ()
-    if validity.due is not None:
-        qualifiers = (*qualifiers, ("due", validity.due))
+    qualifiers = () if validity.due is None else (("due", validity.due),)
     return Triple(
         subject=draft.subject,
         predicate=draft.predicate,

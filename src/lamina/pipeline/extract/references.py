@@ -7,9 +7,10 @@ before it; otherwise the claim is dropped. "it" and "that" are never resolved, b
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from lamina.language.entities import is_contracted, normalise_name, possessive
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import EntityRef, EntityType, Utterance
@@ -24,12 +25,8 @@ NER_TYPES: dict[str, EntityType] = {
     "PERSON": "person", "ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PRODUCT": "product",
     "WORK_OF_ART": "work", "EVENT": "event", "NORP": "group", "LANGUAGE": "language", "LAW": "work",
 }  # fmt: skip
-_NAME_JUNK = word_set(
-    "wow oh hey hi hello yeah yes no thanks thank god lol haha omg ok okay btw tbh idk yep nope aw aww ugh hmm yay "
-    "congrats good great nice cool sure well monday tuesday wednesday thursday friday saturday sunday mon tue tues "
-    "wed thu thur thurs fri sat sun january february march april may june july august september october november "
-    "december today tomorrow yesterday i me mr mrs image"
-)
+_TABLE: Final = table(__name__)
+_NAME_JUNK: Final = _TABLE.words("name_junk")
 
 
 def entity(name: str, entity_type: EntityType, actor: str | None = None) -> EntityRef:
@@ -210,16 +207,10 @@ def is_denied(parse: Parse, token: Token) -> bool:
     return before in ("not", "n't", "never") or parse.child(token, "neg") is not None or inverse
 
 
-_TELLING = word_set(
-    "older elder younger oldest youngest little big twin best former ex late old first second"
-)
+_TELLING: Final = _TABLE.words("telling")
 
 
-_CALENDAR = word_set(
-    "january february march april may june july august september october november december jan feb mar apr jun jul "
-    "aug sep sept oct nov dec "
-    "monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun am pm"
-)
+_CALENDAR: Final = _TABLE.words("calendar")
 _JOINTS = frozenset(("-", "&", "/", "'", "."))
 
 

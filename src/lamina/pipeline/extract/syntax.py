@@ -8,10 +8,11 @@ for bit between batches of 1, 64 and 256 in different orders and are equal: a ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.kin import Fold, folded
 from lamina.pipeline.extract.limits import PARSE_BATCH
 from lamina.pipeline.extract.parser_files import model_folder
@@ -101,7 +102,6 @@ class Parser:
         import spacy  # imports numpy, thinc and more: only paid by a process that extracts
 
         from lamina.pipeline.extract.products import Products
-        from lamina.pipeline.extract.repairs import mend
 
         nlp = spacy.load(model_folder(), exclude=["attribute_ruler"], disable=["lemmatizer"])
         products = Products()
@@ -218,3 +218,20 @@ _CLITICS = {
     "does": "do", "n't": "not", "gon": "go", "wan": "want", "got": "get", "gotten": "get", "left": "leave", "im": "be",
     "found": "find", "felt": "feel", "taught": "teach", "married": "marry",
 }  # fmt: skip
+
+
+_GAINED = word_set("job position role offer promotion raise degree")
+_HAVING = word_set("have has 've 's")
+
+
+def mend(tokens: Sequence[Token]) -> None:
+    """ "I've got an appointment on Friday" is a present; "I've just got a job" tells what happened."""
+    if all(token.lower != "got" for token in tokens):
+        return
+    for token in tokens:
+        below = [t for t in tokens if t.head == token.i and t is not token] if token.lower == "got" else []
+        having = [t for t in below if t.dep == "aux" and t.lower in _HAVING]
+        things = any(t.dep == "dobj" and t.is_noun and t.lower not in _GAINED for t in below)
+        if having and things and not any(t.dep in ("advmod", "prt", "xcomp", "ccomp") for t in below):
+            token.lemma, token.tag = "have", "VBZ" if having[0].lower in ("has", "'s") else "VBP"
+            having[0].dep = "dep"

@@ -6,30 +6,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import Final, get_args
 
 from lamina.language.dated import DATED_THINGS, OF_A_DAY
+from lamina.language.tables import table
+from lamina.language.temporal import TemporalMatch
 from lamina.language.temporal.calendar import day_after
 from lamina.pipeline.extract.clauses import CLAUSAL
 from lamina.pipeline.extract.syntax import Parse, Token
-from lamina.pipeline.extract.values import Kind, TimeMatch
+from lamina.pipeline.extract.values import Kind
 
 _INSTANT = timedelta(seconds=1)
 _SINCE = frozenset(("since", "from", "starting"))
 _UNTIL = frozenset(("until", "till", "through", "til"))
 _BY = frozenset(("by", "before"))
-_STATES: frozenset[Kind] = frozenset(
-    (
-        "identity",
-        "role",
-        "place",
-        "possession",
-        "relation",
-        "preference",
-        "quantity",
-        "state_change",
-        "attribute",
-    )
-)
+_STATES: frozenset[Kind] = frozenset(get_args(Kind)) - {"plan", "commitment", "event"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +35,7 @@ class Validity:
 class Times:
     """The time expressions of one sentence, with offsets relative to it."""
 
-    def __init__(self, text: str, matches: Sequence[TimeMatch], observed_at: datetime) -> None:
+    def __init__(self, text: str, matches: Sequence[TemporalMatch], observed_at: datetime) -> None:
         self._text = text
         self._matches = list(matches)
         self._observed_at = observed_at
@@ -58,11 +49,11 @@ class Times:
         """Whether `token` is part of a time expression."""
         return any(start <= token.start < end for start, end in self._covered)
 
-    def at(self, start: int, end: int) -> TimeMatch | None:
+    def at(self, start: int, end: int) -> TemporalMatch | None:
         """The first expression that overlaps the span."""
         return next((m for m in self._matches if m.start < end and start < m.end), None)
 
-    def of_clause(self, parse: Parse, verb: Token) -> list[TimeMatch]:
+    def of_clause(self, parse: Parse, verb: Token) -> list[TemporalMatch]:
         """The expressions that belong to the clause of `verb` and to none nested in it."""
         found = []
         for match in self._matches:
@@ -71,7 +62,7 @@ class Times:
                 found.append(match)
         return found
 
-    def within(self, parse: Parse, token: Token) -> list[TimeMatch]:
+    def within(self, parse: Parse, token: Token) -> list[TemporalMatch]:
         """The expressions below `token` that belong to it: not those of a relative clause ("the lamp I bought on
         Friday")."""
         low, high = token.start, max(t.end for t in parse.subtree(token, _RELATIVE))
@@ -83,12 +74,12 @@ class Times:
             and any(t.i in below for t in parse.tokens if match.start <= t.start < match.end)
         ]
 
-    def is_of_noun(self, match: TimeMatch) -> bool:
+    def is_of_noun(self, match: TemporalMatch) -> bool:
         """Whether it tells which thing is meant: "the invoice from 3 October"."""
         before = self._text[max(0, match.start - 40) : match.start] + self._text[match.start : match.end]
         return _OF_NOUN.search(before) is not None
 
-    def put_to(self, match: TimeMatch) -> date | None:
+    def put_to(self, match: TemporalMatch) -> date | None:
         """The day ahead that something past was for: "booked a hotel for 5 December", "was postponed to Friday"."""
         word = _LEAD.match(self._text, match.start)
         before = self._text[max(0, match.start - 80) : match.start if word is None else word.end()]
@@ -102,10 +93,10 @@ class Times:
             (start.date() for start in starts if start is not None and start > self._observed_at), None
         )
 
-    def all(self) -> list[TimeMatch]:
+    def all(self) -> list[TemporalMatch]:
         return self._matches
 
-    def validity(self, matches: Sequence[TimeMatch], kind: Kind) -> Validity:
+    def validity(self, matches: Sequence[TemporalMatch], kind: Kind) -> Validity:
         """An event or a plan lasts for the interval; a state begins with it, unless "until" says it ends."""
         for match in matches:
             ahead = kind in ("plan", "commitment")
@@ -131,7 +122,7 @@ class Times:
             return Validity(earliest, latest)
         return Validity()
 
-    def interval(self, match: TimeMatch, *, future: bool) -> tuple[datetime | None, datetime | None]:
+    def interval(self, match: TemporalMatch, *, future: bool) -> tuple[datetime | None, datetime | None]:
         """The likeliest interval; with `future` the first that has not passed, by day rather than at night, where the
         words allow one."""
         if not future or match.latest is None:
@@ -159,7 +150,7 @@ class Times:
         at_night = first.time() < _DAY_BEGINS and ahead[0][1] - first < timedelta(hours=1)
         return by_day[0] if at_night and by_day else ahead[0]
 
-    def _preposition(self, match: TimeMatch) -> str:
+    def _preposition(self, match: TemporalMatch) -> str:
         words = self._text[match.start : match.end].casefold().split()
         if words and words[0] in (_SINCE | _UNTIL | _BY):
             return words[0]
@@ -169,19 +160,11 @@ class Times:
 
 _DAY_BEGINS = time(7)
 _RELATIVE = frozenset(("relcl",))
-_MORE_THINGS = r"exams?|trips?|parts?"
+_TABLE: Final = table(__name__, dated_things=DATED_THINGS, of_a_day=OF_A_DAY)
 """Dated for a claim alone: a loop is due on the day of the trip or exam that it is about."""
 _LEAD = re.compile(r"(?:for|to|until|till)\b", re.IGNORECASE)
-_OF_NOUN = re.compile(
-    rf"\b(?:{DATED_THINGS}|{_MORE_THINGS}){OF_A_DAY} (?:(?!to\b|until\b|till\b)[\w'’,-]+ ?){{1,6}}$",
-    re.IGNORECASE,
-)
-_PUT_TO = re.compile(
-    r"\b(?:(?:booked|ordered|bought|reserved|arranged|scheduled|planned|hired|rented)\b[^.!?;]{0,60}?\bfor"
-    r"|(?:postponed|moved|rescheduled|pushed(?: back)?|put (?:off|back)|delayed|shifted|brought forward|changed|"
-    r"extended)(?: [\w'’-]+){0,4}? (?:to|until|till|for)) *(?:the *)?$",
-    re.IGNORECASE,
-)
+_OF_NOUN: Final = _TABLE.pattern("of_noun")
+_PUT_TO: Final = _TABLE.pattern("put_to")
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\bfrom .{1,100} (?:to|until|till|through) ", re.IGNORECASE)
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 
@@ -24,20 +26,10 @@ _WORD = re.compile(r"[a-z]+")
 _WHOLLY = word_set("always never every everyone everything all daily nothing anything")
 _ASKING = word_set("ask wonder know see check tell remember decide say understand find")
 _BREAKS = word_set("but yet however ; – —")
-_BEFORE_SUPPOSING = word_set(
-    "so ok okay well now and but just let 's us lets let's or then only please hey what if"
-)
+_TABLE: Final = table(__name__)
+_BEFORE_SUPPOSING: Final = _TABLE.words("before_supposing")
 _THAT = word_set("that i we he she they you my our the his her their it")
-_ASIDE = re.compile(
-    r"(?:if|in case) (?:you\b(?!'re (?:not )?(?:coming|going))|"
-    r"(?:it|that|this)(?:'s| is)? (?:all )?(?:any )?(?:matters?|helps?|relevant|useful|of interest|makes? (?:sense|"
-    r"a difference)|counts?|ok(?:ay)?|alright|right|fine|possible|necessary)\b|"
-    r"i(?:'m| am)? (?:remember|recall|may\b|not mistaken|(?:being )?honest|understand|can\b|could\b|had to guess|"
-    r"count)|we can\b|"
-    r"(?:not|so|anything|any|only|possible|necessary|needed|need be|ever|at all|memory serves|all goes|everything "
-    r"goes|applicable)\b)",
-    re.IGNORECASE,
-)  # fmt: skip
+_ASIDE: Final = _TABLE.pattern("aside")
 
 
 def may_suppose(sentence: str) -> bool:

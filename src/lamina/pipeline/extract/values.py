@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 from lamina.kernel.events import MessageRole
+from lamina.language.temporal import TemporalMatch
 
 EntityType = Literal[
     "person", "place", "organisation", "product", "work", "event", "animal", "group", "language", "thing"
@@ -29,37 +30,10 @@ Kind = Literal[
 Datatype = Literal["string", "integer", "number", "boolean", "date", "duration", "quantity"]
 
 
-class TimeWindow(Protocol):
-    """A half-open interval of aware instants; None is open on that side."""
-
-    @property
-    def valid_from(self) -> datetime | None: ...
-    @property
-    def valid_to(self) -> datetime | None: ...
+FindTimes = Callable[[str, datetime], Sequence[TemporalMatch]]
 
 
-class TimeMatch(Protocol):
-    """A time expression found in a text. `[earliest, latest)` is its likeliest interval, `readings` all of them.
-
-    Durations and recurring times have no interval.
-    """
-
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def earliest(self) -> datetime | None: ...
-    @property
-    def latest(self) -> datetime | None: ...
-    @property
-    def readings(self) -> Sequence[TimeWindow]: ...
-
-
-FindTimes = Callable[[str, datetime], Sequence[TimeMatch]]
-
-
-def no_times(text: str, reference: datetime) -> Sequence[TimeMatch]:  # noqa: ARG001 - the shape of FindTimes
+def no_times(text: str, reference: datetime) -> Sequence[TemporalMatch]:  # noqa: ARG001 - the shape of FindTimes
     """A `FindTimes` that finds nothing: for texts without a time worth having."""
     return ()
 

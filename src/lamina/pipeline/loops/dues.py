@@ -7,18 +7,18 @@ that is spoken about ("move the visit to Friday") says what is to be done, not w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from lamina.kernel.records import Horizon
 from lamina.language.dated import DATED_THINGS, OF_A_DAY
 from lamina.language.sentences import is_sentence_end
+from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.language.temporal.calendar import day_after
 
 __all__ = [
-    "FindMoments",
     "cut_end",
     "due_of",
     "due_within",
@@ -29,63 +29,25 @@ __all__ = [
     "without_times",
 ]
 
-FindMoments = Callable[[str, datetime], Sequence[TemporalMatch]]
 
-_END = re.compile(
-    r"\s(?:because|so that|so|but|since|though|although|which|if|unless|and (?:then|i|we|also|he|she|they|it)|"
-    r"i(?<!what i)(?<!that i)(?<!if i)(?<!whether i)(?<!know i)(?<!sure i)(?<!think i)t['’]?s (?:about|for))\b"
-    r"|[,;:!?.—–]\s|\s[-–—]\s|[.!?…]{1,8}$",
-    re.IGNORECASE,
-)
-_PREPOSITION = re.compile(
-    r"(?<!\s)\s*\b(?:by|on|before|until|till|at|in|for|from|during|over|this|due|no later than)(?:\s{1,3}the)?\s*$",
-    re.IGNORECASE,
-)
-_PRESENT = re.compile(
-    r"(?:(?:right |just |by )?now|at the moment|at present|currently|nowadays)$", re.IGNORECASE
-)
+_TABLE: Final = table(__name__)
+_END: Final = _TABLE.pattern("end")
+_PREPOSITION: Final = _TABLE.pattern("preposition")
+_PRESENT: Final = _TABLE.pattern("present")
 _SPOKEN_ABOUT = re.compile(r"\b(?:to|of|about|than|called|and not|not)\s+$", re.IGNORECASE)
 _INSIDE = re.compile(r"[\w.@/_-]$")
 _GOES_ON = re.compile(r"['’]s\b|[(_@/]|[.-]\w", re.IGNORECASE)
-_LIMIT = re.compile(
-    r"\b(?:by|before|until|till|due(?: on| by)?|no later than|deadline\W+(?:\w+ )?)\s*$", re.IGNORECASE
-)
+_LIMIT: Final = _TABLE.pattern("limit")
 _LIMITED = re.compile(r"(?:by|before|until|till|no later than)\b", re.IGNORECASE)
 _LOOSE = re.compile(r"\b(?:for|from|since|during)\s*$", re.IGNORECASE)
 _BETWEEN_LEAD = re.compile(r"^,?(?:(?!\b(?:and|but|so|because)\b)[^,.;:!?])*,?\s*$", re.IGNORECASE)
-_BEHIND = re.compile(
-    r"^[\s,;:.!?—–-]*(?:(?:by|on|before|at|due|in|for|no later than|maybe|probably|hopefully|preferably|ideally|say|"
-    r"latest)\s+)*$",
-    re.IGNORECASE,
-)
-_INSERTED = re.compile(
-    r"^,\s+(?=(?:about|around|roughly|some|all|only|just|the|an?|my|our|his|her|their|both|including|with|plus)\s|"
-    r"[£$€]?\d)"
-    r"(?:(?!\b(?:is|are|was|were|has|have|had|will|i|we|he|she|it|they|you|and|but|so|to)\b)(?:[^,;:.!?—–]|"
-    r"[,.](?=\d))){1,60}"
-    r",\s+(?=(?:by|before|on|until|till|at|due|no later than)\s)",
-    re.IGNORECASE,
-)
+_BEHIND: Final = _TABLE.pattern("behind")
+_INSERTED: Final = _TABLE.pattern("inserted")
 """What a sentence says more of a thing before it goes on: ", 4,200 euros, by Friday"."""
 _NAMED_LIMIT = re.compile(r"\b(?:deadline|due|expires?|runs out)\b", re.IGNORECASE)
 _NEAR: Final = 100
-_SURELY_AHEAD = re.compile(
-    r"\b(?:tomorrow|tonight|today|next|coming|later|(?:by|before|until|till|no later than) )\b|^(?:by|before|until|"
-    r"till|due)\b",
-    re.IGNORECASE,
-)
-_PASSED = (
-    r"(?:\w{2,}(?<!ne)(?<!fe)(?<!spe)ed|bought|got|made|wrote|sent|met|saw|took|had|did|left|lost|found|began|ran|"
-    r"gave|told|paid|built|sold|broke|read|heard|came|went|"
-    r"brought|kept|held|lent|chose|drew|ate|drank|rang|spoke|spent)"
-)
-_PAST_RELATIVE = re.compile(
-    r"(?i:\b(?:the|a|an|my|our|your|his|her|their|that|those|these|some))(?: [\w'-]+){1,4}? "
-    rf"(?:(?i:(?:that |which |who )?(?:i|we|you|he|she|they|it))|(?:that |which |who )?[A-Z][\w'-]+|that|which|"
-    rf"who)(?:'d|'ve)?(?i:(?: (?:was|were|had|have|has|just|already|recently)){{0,2}} {_PASSED})"
-    r"(?: (?!(?:and|but|so|by|before|until|till|for|on)\b)[\w'-]+){0,3}(?: (?:on|in|at|from|of|during|over|around|"
-    r"about))? *$"
-)
+_SURELY_AHEAD: Final = _TABLE.pattern("surely_ahead")
+_PAST_RELATIVE: Final = _TABLE.pattern("past_relative", 0)
 """A thing, and what was done with it once: "the lamp that I bought on". """
 _OF_THING = re.compile(rf"\b(?:{DATED_THINGS}){OF_A_DAY}\s*$", re.IGNORECASE)
 """Which one is meant: "the invoice from". """

@@ -6,111 +6,33 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.wordsets import word_set
 from lamina.pipeline.loops.dues import cut_end
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.own import is_own
-from lamina.pipeline.loops.patterns import NAMED_CHAR, WE
 from lamina.pipeline.loops.values import Ending
 
 __all__ = ["answer_ends", "endings_of", "is_undone_by"]
 
-_JUST: Final = r"(?:(?:just|finally|already|actually|now|also|both|all|even|successfully) )*"
-_DONE = re.compile(
-    rf"(?:\b{WE}(?:'ve| have)? |^){_JUST}"
-    r"(?P<done>(?!need|want|wonder|decided|promised|hoped|planned|tried|used to|forgot|kept|started|meant|wished|"
-    r"asked|thought|believed|said|heard|figured|guessed|assumed|got to\b|had to\b)[a-z]+ .+)",
-    re.IGNORECASE,
-)
+_TABLE: Final = table(__name__)
+_DONE: Final = _TABLE.pattern("done")
 _SAME_IN_PAST = word_set("set put cut read shut let quit reset")
-_PAST_DAY = re.compile(
-    r"\b(?:yesterday|last (?:night|week)|this morning|earlier|today|just|already|ago)\b", re.IGNORECASE
-)
-_BE: Final = (
-    r"(?: is| are| was| were|'s|'re| has been| have been| got)(?: now| finally| already| all| both)* "
-)
-_SETTLED_IS = re.compile(
-    rf"^(?P<what>{NAMED_CHAR}+?){_BE}(?:done|finished|sorted(?: out)?|fixed|solved|resolved|complete[d]?|ready|handled|"
-    r"dealt with|out of the way|taken care of|working(?: again| now)?|live$|merged|deployed|shipped)\b",
-    re.IGNORECASE,
-)
-_CAME = re.compile(
-    rf"^(?P<what>{NAMED_CHAR}+?)(?: has| have)?(?: finally| just)? (?:replied|answered|responded|arrived|"
-    r"came(?: through| back)?|called(?: me)? back|wrote back|got back to (?:me|us)|stopped \w+ing|"
-    r"works(?: again| now| fine| properly|$))(?!\w)",
-    re.IGNORECASE,
-)
-_LINKS = word_set(
-    "nobody no-one none that if when who which because think thinks says said hope until unless not never almost "
-    "nearly half i we it this he she they you may might could should would must will can"
-)
-_ANAPHORA = re.compile(
-    r"^(?:(?:all )?done|did it|did that|(?:i )?(?:just |already |finally )*(?:did|finished|sorted|handled) (?:it|that)|"
-    r"(?:it|that)(?:'s| is) (?:all )?(?:done|sorted|finished|handled)|already done|taken care of)\b",
-    re.IGNORECASE,
-)
-_ASKED_DONE = re.compile(
-    r"\b(?:(?:did|have) you (?!ever\b|considered|consider\b|thought|think\b|want|heard|hear\b|know\b|like\b|mean\b)|"
-    r"is (?:the|your|that) [^?]{1,80} (?:done|finished|sorted|booked|sent|paid|fixed)|"
-    r"(?:are|have) you (?:done|finished)|has (?:the|your) [^?]{1,80} been )[^?.!]{0,200}\?",
-    re.IGNORECASE,
-)
-_YES = re.compile(
-    r"^\W*(?:oh |ah )?(?:yes|yep|yeah|yea|yup|sure did|i did|i have|i've|just did|already did|✅|"
-    r"👍)(?!\w)(?P<rest>[^\n]*)",
-    re.IGNORECASE,
-)
-_NOT_YET = re.compile(
-    r"\b(?:but|not|no|almost|nearly|half|partly|mostly|except|will|going to|gonna|tomorrow|later|soon|need|should|"
-    r"still|forgot|tried|started|some|one of)\b|n't\b|'ll\b|\?",
-    re.IGNORECASE,
-)
+_PAST_DAY: Final = _TABLE.pattern("past_day")
+_SETTLED_IS: Final = _TABLE.pattern("settled_is")
+_CAME: Final = _TABLE.pattern("came")
+_LINKS: Final = _TABLE.words("links")
+_ANAPHORA: Final = _TABLE.pattern("anaphora")
+_ASKED_DONE: Final = _TABLE.pattern("asked_done")
+_YES: Final = _TABLE.pattern("yes")
+_NOT_YET: Final = _TABLE.pattern("not_yet")
 _STAYS_OPEN = re.compile(r"\b(?:but|though|although|however|except|only to)\b", re.IGNORECASE)
-_UNDONE = re.compile(
-    r"^(?:but|however|no ?body|no one|no (?:answer|luck|joy|reply)|(?:straight to )?voicemail|"
-    r"(?:they |he |she |it |i )?(?:didn't|couldn't|wasn't|weren't|haven't)|"
-    r"(?:it|they) (?:was|were) (?:closed|shut|engaged|busy|out)|unfortunately|sadly|engaged\b|closed\b|"
-    r"still (?:no|not)|will try again|i(?:'ll| will| need to| have to) (?:try|call|go) again)",
-    re.IGNORECASE,
-)
-_THING: Final = r"(?P<what>(?!to\b|me\b|it\b|that\b(?! \w)|this$|about it\b).+)"
-_NAMED: Final = r"(?P<what>(?:the|my|our|that|those|these) .+?)(?: any ?more| any longer| after all| now)?$"
-_DROPPED_DEEDS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b{WE} (?:don't|do not|no longer) (?:need|have|want|plan) to (?P<what>.+?)(?: any ?more| any longer)?$",
-        rf"\b{WE}(?:'m| am|'re| are) (?:not|no longer) going to (?P<what>.+)",
-        rf"\b{WE} won't (?P<what>.{{1,200}}?) (?:after all|any ?more)\b",
-        rf"\b{WE}(?:'ve| have)? decided not to (?P<what>.+)",
-    )
-)
-_STOPPED: Final = re.compile(
-    rf"\b{WE}(?:'ve| have)? (?:(?:just|now|already|finally) )*(?:stopped (?=the |my |our |\w+ing\b)|"
-    r"quit (?=\w+ing\b))(?P<what>.+)",
-    re.IGNORECASE,
-)
-_FOR_NOW = re.compile(
-    r"\b(?:today|tonight|early|halfway|at|after|before|once|when|until|for (?:a|an|the|one|two|three|\d+)|"
-    r"this (?:morning|afternoon|evening|week))\b",
-    re.IGNORECASE,
-)
-_DROPPED_THINGS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"^(?:please )?(?:never ?mind|forget|scrap|scratch|skip|drop|ignore)(?: (?:what|everything|all) "
-        rf"(?:i|we) (?:said|told you))?(?: about)? {_THING}",
-        rf"\b{WE}(?:'ve| have)? (?:gave up(?: on)?|given up(?: on)?|called off|changed my mind (?:about|on)|"
-        r"decided against|cancelled|canceled) (?P<what>.+)",
-        rf"\b{WE} (?:don't|do not|no longer) (?:need|want) {_NAMED}",
-        rf"^(?P<what>{NAMED_CHAR}+?)(?: is| was| got| has been|'s)(?: now| been)? (?:cancelled|canceled|called off|"
-        rf"scrapped)\b",
-    )
-)
-_CLOSERS = re.compile(
-    r"(?:,? (?:by the way|btw|lol|haha|sadly|unfortunately|phew|thank (?:god|goodness|heavens)|thankfully|luckily|"
-    r"yay|sorry|i'm afraid)){1,4}$",
-    re.IGNORECASE,
-)
+_UNDONE: Final = _TABLE.pattern("undone")
+_DROPPED_DEEDS: Final = _TABLE.patterns("dropped_deeds")
+_STOPPED: Final = _TABLE.pattern("stopped")
+_FOR_NOW: Final = _TABLE.pattern("for_now")
+_DROPPED_THINGS: Final = _TABLE.patterns("dropped_things")
+_CLOSERS: Final = _TABLE.pattern("closers")
 _FOR_NOW_ON = re.compile(r" for (?:now|the time being|the moment)\b", re.IGNORECASE)
 _CANCELLED = re.compile(r"\bcancell?ed\b", re.IGNORECASE)
 _PIECES = re.compile(r",\s+(?:and\s+)?|;\s+|(?<!\s)\s+and\s+(?:also\s+|then\s+)?")

@@ -4,6 +4,7 @@ supports."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from collections.abc import Set as Some
 from dataclasses import replace
 from typing import Final
 
@@ -14,6 +15,8 @@ from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import LocalTime, Offset, day_text
 from lamina.kernel.records import (
     LOOPS_OPEN,
+    PROMISED,
+    PROMISES,
     Layer,
     Loop,
     LoopStatus,
@@ -22,10 +25,10 @@ from lamina.kernel.records import (
     Subject,
     Support,
 )
-from lamina.kernel.ties import Tie
+from lamina.kernel.ties import ENDS_LOOP, Tie
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
-from lamina.pipeline.loops.doing import end_stated
+from lamina.pipeline.loops.ahead import FactsAhead
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import (
     ENDS_WHEN_DONE,
@@ -36,8 +39,7 @@ from lamina.pipeline.loops.meaning import (
     terms_in,
     terms_of,
 )
-from lamina.pipeline.loops.stated import StatedKeeper
-from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
+from lamina.pipeline.loops.reading import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.view import View
@@ -66,7 +68,6 @@ _SALIENCE_MAX: Final = 5
 _QUOTED: Final = " (“"
 _REFERENCE_CHARS: Final = 12
 _SPOKEN: Final = frozenset({Tie.OPENED_BY, Tie.SAID_AGAIN_BY, Tie.AFFIRMED_BY})
-_ENDED: Final = frozenset({Tie.COMPLETED_BY, Tie.DROPPED_BY})
 
 
 def raises_loops(event: Event) -> bool:
@@ -103,10 +104,11 @@ class LoopKeeper:
         if not (reading.drafts or reading.endings or reading.moves):
             return
         held = self._open()
-        stated = StatedKeeper(self._view)
+        just_said = {event.id for event in (*self._view.previous(_JUST_NOW), self._event)}
+        ahead = FactsAhead(self._view, frozenset(just_said))
         for ending in reading.endings:
             self._end(ending, held, writes)
-            stated.end(ending, writes)
+            ahead.end(ending, writes)
         opened = 0
         for draft in reading.drafts:
             known = next((loop for loop in held if is_same(loop, draft)), None)
@@ -116,8 +118,8 @@ class LoopKeeper:
                 held.insert(0, self._begin(draft, opened, writes))
                 opened += 1
         for move in reading.moves:
-            self._move(move, held, writes)
-            stated.move(move, writes)
+            self._move(move, held, just_said, writes)
+            ahead.move(move, writes)
 
     def _supports_by(self, events: Sequence[Event], relations: Collection[Tie]) -> set[str]:
         """The loops that events did something to."""
@@ -151,7 +153,7 @@ class LoopKeeper:
             subject=Subject(self._view.entity(normalise_name(name)), name),
             predicate=draft.type.value,
             object=ObjectValue("literal", draft.wording, "string"),
-            kind="loop",
+            kind=PROMISED if draft.type in PROMISES else "loop",
             negated=False,
             text=loop_text(name, draft.type.value, draft.wording, draft.due_at, event.offset)
             + (f"{_QUOTED}{draft.quote}”)" if draft.quote else ""),
@@ -174,7 +176,7 @@ class LoopKeeper:
         writes.texts.append(record_row(loop))
         return loop
 
-    def _move(self, move: Move, held: list[Loop], writes: Writes) -> None:
+    def _move(self, move: Move, held: list[Loop], just_said: Some[str], writes: Writes) -> None:
         """Another day for the one loop that is meant: what has a day and is named, or was spoken of just now."""
         dated = [loop for loop in held if loop.due_at is not None]
         if move.words:
@@ -183,8 +185,7 @@ class LoopKeeper:
         elif move.about:
             meant = [loop for loop in dated if is_spoken_of(loop, move.about)]
         else:
-            turns = {event.id for event in (*self._view.previous(_JUST_NOW), self._event)}
-            meant = [loop for loop in dated if not turns.isdisjoint(self._turns_of(loop, writes))]
+            meant = [loop for loop in dated if not just_said.isdisjoint(self._turns_of(loop, writes))]
             last = max((loop.seen_at for loop in meant), default=0)
             meant = [loop for loop in meant if loop.seen_at == last]
         if len(meant) != 1:
@@ -263,7 +264,6 @@ class LoopKeeper:
             to_offset=self._event.offset,
         )
         self._put(ended, loop, Tie.COMPLETED_BY if completed else Tie.DROPPED_BY, weight, writes)
-        end_stated(self._view, loop, self._turns_of(loop, writes), at, writes)
 
     def _turns_of(self, loop: Loop, writes: Writes) -> list[str]:
         """The turns that spoke of a loop."""
@@ -313,6 +313,7 @@ class LoopKeeper:
             source_id=event.id,
             relation=relation,
             weight=weight,
+            polarity="against" if relation in ENDS_LOOP else "supports",
             actor=event.observed_actor.id,
             recorded_at=event.recorded_at,
             at=event.context.observed_at,

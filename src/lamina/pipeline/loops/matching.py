@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.tokens import analyse, content_terms
 from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.inflect import past_forms
@@ -22,29 +23,9 @@ __all__ = [
     "tells_of",
 ]
 
-_BASE: Final[dict[str, str]] = {
-    **past_forms(),
-    **dict(
-        re.findall(
-            r"(\w+):(\w+)",
-            "done:do gone:go written:write taken:take given:give eaten:eat spoken:speak chosen:choose seen:see been:be "
-            "broken:break driven:drive begun:begin shown:show flown:fly got:get gotten:get",
-        )
-    ),
-}
-_SAME_DEED: Final = {
-    form: deed
-    for deed, forms in {
-        "call": "ring rang rung phone phoned telephone telephoned dial dialled dialed",
-        "pay": "transfer transferred wire wired remit remitted",
-        "pick": "collect collected fetch fetched",
-        "fix": "repair repaired mend mended",
-        "book": "reserve reserved",
-        "buy": "purchase purchased",
-        "talk": "speak spoke spoken chat chatted",
-    }.items()
-    for form in forms.split()
-}
+_TABLE: Final = table(__name__)
+_BASE: Final = past_forms() | _TABLE.pairs("past")
+_SAME_DEED: Final = _TABLE.by_word("same_deed")
 """Another verb for the same deed, where a wording begins with it or has it in the past."""
 _NOT_SAID: Final = frozenset(
     analyse("waiting hear yet remember back finally just already trouble struggling keep")
@@ -54,23 +35,11 @@ _COUNTS = frozenset(analyse("last two three four five six seven eight nine ten c
 _WORD = re.compile(r"[\w'-]+")
 _NOT_PAST = word_set("indeed speed breed exceed proceed succeed")
 TOKEN: Final = re.compile(r"[\w&]+(?:['’.-]\w+)*")
-_ARTICLES = word_set(
-    "the a an my our your his her its their this that these those some any all both new more another"
-)
+_ARTICLES: Final = _TABLE.words("articles")
 _PARTICLES = word_set("up out off in over down away back on to at for with through about of around")
-_STOPS = word_set(
-    "to from for at in on by with about of before after until into over under and or instead because so than as "
-    "against without like near"
-)
+_STOPS: Final = _TABLE.words("stops")
 _ASIDE = word_set("about for after instead because from without like as than before near against behind")
-_MAY_FOLLOW = word_set(
-    "works working finished ready done live again back up out off in on over down away today tomorrow yesterday "
-    "tonight now already finally late early first straight later earlier soon twice once online together myself "
-    "ourselves too also just all both done ok okay lol btw and or but so then from for at to by with about of as "
-    "before after until into while when where who which that this last next this i we he she it they because since "
-    "via through instead appointment visit slot ticket tickets room table number price yet first is are was were "
-    "has have had please thanks"
-)
+_MAY_FOLLOW: Final = _TABLE.words("may_follow")
 _STATES = word_set("done ready in live working finally now all already sorted out")
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
-from lamina.kernel.records import Loop, LoopType
+from lamina.kernel.records import Fact, Loop, LoopType
 from lamina.language.dated import is_time_word
+from lamina.language.tables import table
 from lamina.pipeline.loops.matching import (
     aside_of,
     deed_of,
@@ -34,30 +35,21 @@ __all__ = [
     "was_done",
 ]
 
+FactT = TypeVar("FactT", bound=Fact)
 ENDS_WHEN_DONE: Final = frozenset({LoopType.COMMITMENT.value, LoopType.THREAD.value, LoopType.FRICTION.value})
 _NAMED_FROM: Final = 0.5
 _MORE_MAX: Final = 2
 _AND = re.compile(r"\band\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_TAKES_PLACE: Final = re.compile(
-    r"\b(?:appointment|meeting|interview|exam|viewing|check-?up|surgery|presentation|call|class|shift|reservation|"
-    r"dentist|doctor|vet|haircut|scan|flight|lesson|test|with)\b",
-    re.IGNORECASE,
-)
-_ERRAND = re.compile(
-    r"^(?:remember|book|call|ring|phone|pay|buy|get|email|e-mail|text|write|send|cancel|find|ask|tell|renew|prepare|"
-    r"reschedule|"
-    r"arrange|order|fill|check|move|make|reply|waiting|not yet)\b",
-    re.IGNORECASE,
-)
-_IT_ALONE = re.compile(
-    r"^\w+(?: up| off| out| in| down| back)? (?:it|that|them|both|me|us)(?: \w+){0,2}$", re.IGNORECASE
-)
+_TABLE: Final = table(__name__)
+_TAKES_PLACE: Final = _TABLE.pattern("takes_place")
+_ERRAND: Final = _TABLE.pattern("errand")
+_IT_ALONE: Final = _TABLE.pattern("it_alone")
 
 
-def terms_of(loop: Loop) -> frozenset[str]:
-    """The content terms of a loop's own words."""
-    return terms_in(str(loop.object.value))
+def terms_of(loop: Fact) -> frozenset[str]:
+    """The content terms of a loop's own words, or of those of a plan."""
+    return terms_in(_wording(loop))
 
 
 @lru_cache(maxsize=1024)
@@ -78,7 +70,7 @@ def is_appointment(wording: str) -> bool:
     return _TAKES_PLACE.search(wording) is not None and _ERRAND.match(wording) is None
 
 
-def is_about(loop: Loop, words: str) -> bool:
+def is_about(loop: Fact, words: str) -> bool:
     """Whether words that name a thing name one of the loop's: by the last of their words."""
     head = head_of(words)
     return bool(head) and head <= terms_of(loop)
@@ -90,9 +82,9 @@ def is_spoken_of(loop: Loop, earlier: str) -> bool:
     return overlap(thing, key_terms(earlier)) >= _NAMED_FROM
 
 
-def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
-    """The loop that the words end: the one whose terms they hold most of, or the only one with what they drop."""
-    ends = [loop for loop in held if not ending.completed or loop.predicate in ENDS_WHEN_DONE]
+def meant_by(ending: Ending, held: Sequence[FactT]) -> FactT | None:
+    """The loop or plan that the words end: the one whose terms they hold most of, or the only one with what they drop."""
+    ends = [loop for loop in held if not ending.completed or _ends_when_done(loop)]
     said = key_terms(ending.words)
     if ending.way == "stopped":
         return _only([loop for loop in ends if _is_habit_of(loop, said)])
@@ -109,7 +101,7 @@ def meant_by(ending: Ending, held: Sequence[Loop]) -> Loop | None:
     return max(meant, key=lambda loop: overlap(terms_of(loop), said), default=None)
 
 
-def _is_habit_of(loop: Loop, said: frozenset[str]) -> bool:
+def _is_habit_of(loop: Fact, said: frozenset[str]) -> bool:
     """Whether a habit has all that is said to have stopped: more said is another thing, such as sugar in the tea."""
     goes_on = loop.predicate in (LoopType.HABIT, LoopType.THREAD, LoopType.FRICTION)
     return goes_on and bool(specific(said)) and said <= terms_of(loop)
@@ -149,9 +141,13 @@ def _same_numbers(wording: str, said: str) -> bool:
     return not numbers or not told or not numbers.isdisjoint(told)
 
 
-def _only(loops: Sequence[Loop]) -> Loop | None:
+def _only(loops: Sequence[FactT]) -> FactT | None:
     return loops[0] if len(loops) == 1 else None
 
 
-def _wording(loop: Loop) -> str:
-    return str(loop.object.value)
+def _ends_when_done(loop: Fact) -> bool:
+    return loop.predicate in ENDS_WHEN_DONE or not isinstance(loop, Loop)
+
+
+def _wording(loop: Fact) -> str:
+    return loop.object.text

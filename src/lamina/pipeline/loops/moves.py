@@ -8,52 +8,21 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from lamina.kernel.time import Instant, from_datetime
+from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.loops.dues import due_of, horizon_of
-from lamina.pipeline.loops.patterns import NAMED_CHAR
 from lamina.pipeline.loops.values import Move
 
 __all__ = ["move_in"]
 
-_MEANT: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"^(?:(?:sorry|no|oops|wait|ah|oh|actually|well|hmm|correction)[\s,.:!]*)*(?:i meant(?: to say)?|i "
-        r"mean)[\s,:]*(?:on |by |for )?$",
-        r"^(?:(?:sorry|no|oops|wait|ah|oh|actually|well|hmm|ok|please)[\s,.:!]*)*(?:(?:let's |can you |could you "
-        r")?(?:make|change|move|push) (?:that|it|this)(?: to| back to)?|let's say)[\s,:]*(?:on |by |for )?$",
-        r"^(?:(?:sorry|oops|correction)[\s,.:!]*)+(?:(?:it's|its|that's|on|by)[\s,:]*)?$",
-    )
-)
-_IT_MOVED = re.compile(
-    r"^(?:(?:so|but|and) )?(?:(?:i|we|they|he|she)(?:'ve| have|'s| has|'d)? )?(?:had to )?(?:(?:just|already|now) )?"
-    r"(?:moved?|push(?:ed)?|rescheduled?|postponed?|shift(?:ed)?|delayed|put|brought) (?:it|that|this)(?: back| out|"
-    r" off| forward)? (?:to|until|till)(?: the)? ?$",
-    re.IGNORECASE,
-)
-_WHAT: Final = rf"(?P<what>{NAMED_CHAR}+?)"
-_MOVED: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"^{_WHAT}(?: has| have|'s| was| is| got| has been| had to be)?(?: now| been)? (?:moved|postponed|"
-        rf"rescheduled|pushed(?: back| out)?|put (?:back|off)|brought forward|delayed|changed|shifted)(?: to| until|"
-        rf" till)? ?(?:on |for )?$",
-        rf"^{_WHAT} can wait(?: until| till)? ?$",
-        rf"^{_WHAT}(?: is|'s) (?:now|actually|due) ?(?:on |by |due |at )*$",
-        rf"^(?:they|we|he|she|i)(?:'ve| have)? (?:moved|postponed|rescheduled|pushed|shifted) {_WHAT}(?: back)? "
-        rf"?(?:to|until|till) ?$",
-    )
-)
-_OTHERS = re.compile(
-    r"\b(?:if|he|she|they|you|who|hasn't|not|never|might|may|could|would|should|was)\b|n't", re.IGNORECASE
-)
+_TABLE: Final = table(__name__)
+_MEANT: Final = _TABLE.patterns("meant")
+_IT_MOVED: Final = _TABLE.pattern("it_moved")
+_MOVED: Final = _TABLE.patterns("moved")
+_OTHERS: Final = _TABLE.pattern("others")
 _NOT_MEANT = re.compile(r"^\s?,?\s?(?:not|rather than|instead of)\b", re.IGNORECASE)
 _DAYS: Final = ("day", "part", "hour", "minute")
-_TOLD: Final = re.compile(
-    r"^(?:[^,:;.!?]|\.(?= [A-Z])){1,60}? (?:called|rang|phoned|texted|emailed|wrote|messaged|confirmed)(?: me| us| "
-    r"back)*(?:: |, )(?:(?:so|and|that) )?",
-    re.IGNORECASE,
-)
+_TOLD: Final = _TABLE.pattern("told")
 _CLOCKS: Final = ("time", "timerange", "duration", "set")
 
 

@@ -3,26 +3,54 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.records import LoopType
-from lamina.pipeline.loops import patterns as said_in
+from lamina.language.tables import table
 from lamina.pipeline.loops.dues import is_clock
 from lamina.pipeline.loops.own import is_own
 from lamina.pipeline.loops.said import Said, cut, draft_of
-from lamina.pipeline.loops.states import is_feeling, is_state, names_no_thing
 from lamina.pipeline.loops.values import LoopDraft
 
-__all__ = ["openings_of"]
+__all__ = ["is_feeling", "is_state", "names_no_thing", "openings_of"]
 
-_GOES_TO = re.compile(
-    r"^(?:(?:the|a|my|our) )?(?:[A-Z]|(?:bed|sleep|work|school|town|lunch|dinner|yoga|church|college|uni|class|"
-    r"court|hospital)\b)|^(?:the|a|my|our|see)\b"
+_TABLE: Final = table(__name__)
+
+_NO_DEEDS: Final = _TABLE.words("no_deeds")
+"""Verbs after "I'll" that promise nothing by themselves: with a day and more words behind them, they do."""
+
+_NO_PROMISES: Final = _TABLE.words("no_promises")
+"""Verbs after "I'll" that tell of what comes, and promise nothing at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """A pattern and what a sentence of its kind leaves open; its first group are the words of it.
+
+    ``firm`` ones stand whatever the condition that comes behind them.
+    """
+
+    type: LoopType
+    pattern: re.Pattern[str]
+    form: str
+    salience: int
+    firm: bool
+
+
+_PATTERNS: Final[Sequence[_Opening]] = tuple(
+    _Opening(LoopType(kind), re.compile(pattern, re.IGNORECASE), form, int(salience), firm == "firm")
+    for kind, pattern, form, salience, firm in _TABLE.rows("openings")
 )
-_REQUEST = re.compile(
-    r"^(?:(?:can|could|will|would) you )?(?:please )?(?:remind|nudge|ping)\b", re.IGNORECASE
-)
+_WILL: Final = _TABLE.pattern("will")
+_HABIT: Final = _TABLE.pattern("habit")
+"""What is not done again and again is no habit, nor is what one likes."""
+_PASSED: Final = _TABLE.pattern("passed")
+
+
+_GOES_TO: Final = _TABLE.pattern("goes_to", 0)
+_REQUEST: Final = _TABLE.pattern("request")
 _MATTERS: Final = 3
 _EACH = re.compile(r"(?:on )?(?:every|each|once|twice|\w{1,12} times|\w{3,6}days?)\b", re.IGNORECASE)
 
@@ -34,7 +62,7 @@ def openings_of(said: Said) -> Iterator[LoopDraft]:
     if not asks and recurring and (habit := _habit(said)) is not None:
         yield draft_of(LoopType.HABIT, habit, 2, said.sentence, None, said.now)
         return
-    for opening in said_in.PATTERNS:
+    for opening in _PATTERNS:
         match = opening.pattern.search(said.words)
         if match is None or (asks and _REQUEST.match(said.words) is None):
             continue
@@ -57,7 +85,7 @@ def openings_of(said: Said) -> Iterator[LoopDraft]:
         yield from _promised(said)
 
 
-def _is_no_deed(opening: said_in.Opening, words: str, *, dated: bool) -> bool:
+def _is_no_deed(opening: _Opening, words: str, *, dated: bool) -> bool:
     """Whether what is needed or under way is nothing that can be done; what was asked for or promised counts."""
     if opening.type is LoopType.THREAD:
         return names_no_thing(words)
@@ -76,19 +104,19 @@ def _gone_to(words: str, after: str, *, dated: bool) -> str:
 
 def _promised(said: Said) -> Iterator[LoopDraft]:
     """ "I'll send the report by Friday"."""
-    match = said_in.WILL.search(said.words)
+    match = _WILL.search(said.words)
     if match is None or not is_own(said.before(match), said.after(match)):
         return
     words, due = said.deed(match), said.due(match)
     first, many = words.split(" ", 1)[0].casefold(), len(words.split()) >= 2
-    binds = due is not None or not (said.is_conditional(match) or first in said_in.NO_DEEDS)
-    if many and binds and first not in said_in.NO_PROMISES:
+    binds = due is not None or not (said.is_conditional(match) or first in _NO_DEEDS)
+    if many and binds and first not in _NO_PROMISES:
         yield draft_of(LoopType.COMMITMENT, words, 3, said.sentence, due, said.now)
 
 
 def _habit(said: Said) -> str | None:
-    match = said_in.HABIT.search(said.words)
-    if match is None or said_in.PASSED.match(match[1]) or not _is_again_and_again(said):
+    match = _HABIT.search(said.words)
+    if match is None or _PASSED.match(match[1]) or not _is_again_and_again(said):
         return None
     return cut(match[1]) or None if is_own(said.before(match), said.after(match)) else None
 
@@ -97,3 +125,39 @@ def _is_again_and_again(said: Said) -> bool:
     """Whether all days are recurring ones: "the daily report by Friday" is due once."""
     days = [moment for moment in said.moments if not is_clock(moment)]
     return all(moment.kind == "set" and _EACH.match(moment.text) for moment in days)
+
+
+_FEELING: Final = _TABLE.pattern("feeling")
+_STATE: Final = _TABLE.pattern("state")
+_NO_THING: Final = _TABLE.pattern("no_thing")
+_VAGUE: Final = frozenset({"it", "this", "that", "those", "these"})
+_VAGUE_WORDS: Final = 3
+
+
+def is_feeling(words: str) -> bool:
+    """Whether it is nothing one does at a time of one's choice, whatever day is named."""
+    return _FEELING.match(words) is not None
+
+
+def is_state(words: str) -> bool:
+    """Whether it is how somebody wants to be rather than something to do; with a day, it may be a deed.
+
+    >>> is_state("be kinder to myself"), is_state("be at the school"), is_state("work on my thesis")
+    (True, False, False)
+    """
+    return is_feeling(words) or _STATE.match(words) is not None
+
+
+def names_no_thing(words: str) -> bool:
+    """Whether what is under way has no object that could be told later.
+
+    >>> names_no_thing("writing this from Leonie's sofa"), names_no_thing("writing this essay")
+    (True, False)
+    """
+    return _NO_THING.match(words) is not None or _is_vague(words.casefold().split())
+
+
+def _is_vague(words: list[str]) -> bool:
+    """ "Mention it", "give it a try": what is meant stands outside the sentence."""
+    short = len(words) <= _VAGUE_WORDS and words[-1:] != [] and words[-1] in _VAGUE
+    return short or words[1:2] == ["it"]

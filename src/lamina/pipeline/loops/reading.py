@@ -15,21 +15,25 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.local import to_local
 from lamina.kernel.records import LoopType
 from lamina.language.own_words import own_words
+from lamina.language.quarantine import gives_orders, quarantine_of
+from lamina.language.running_speech import running_speech
 from lamina.language.sentences import split_sentences
-from lamina.language.spoken import as_written
-from lamina.pipeline.loops.dues import FindMoments
+from lamina.language.spoken import Written, as_written
+from lamina.language.temporal import find_times
+from lamina.pipeline.extract.values import FindTimes
 from lamina.pipeline.loops.ends import answer_ends, endings_of, is_undone_by
 from lamina.pipeline.loops.moves import move_in
-from lamina.pipeline.loops.opening import openings_of
+from lamina.pipeline.loops.opening import names_no_thing, openings_of
 from lamina.pipeline.loops.own import is_taken_back
 from lamina.pipeline.loops.reminders import accepted
 from lamina.pipeline.loops.said import said_of
-from lamina.pipeline.loops.states import names_no_thing
 from lamina.pipeline.loops.values import Ending, Heard, LoopDraft, LoopReading, Move
 
-__all__ = ["read_loops"]
+__all__ = ["HEARD_BEFORE", "read_loops", "read_turn", "words_that_end"]
 
 TEXT_CHARS_MAX: Final = 4000
 SENTENCES_MAX: Final = 40
@@ -45,18 +49,20 @@ _EMPTY_LINES = re.compile(r"\n(?: ?\n){2,}")
 
 
 def read_loops(
-    text: str, observed_at: datetime, find_moments: FindMoments, before: Sequence[Heard] = ()
+    text: str, observed_at: datetime, find_moments: FindTimes, before: Sequence[Heard] = ()
 ) -> LoopReading:
     """What a person's turn leaves open, ends and puts off, after the turns ``before`` it, oldest first."""
-    text = _without_gaps(as_written(own_words(text[:TEXT_CHARS_MAX])).text.replace("’", "'"))
+    written = _without_gaps(as_written(own_words(text[:TEXT_CHARS_MAX])))
+    text = written.text
     before = [replace(heard, text=heard.text[-HEARD_CHARS:]) for heard in before]
     drafts: list[LoopDraft] = []
+    offers: list[LoopDraft] = []
     endings: list[Ending] = []
     moves: list[Move] = []
     if before and not before[-1].own:
         if answer_ends(text, before[-1].text):
             endings.append(Ending("", completed=True, confidence=0.85))
-        drafts += accepted(text, before[-1].text, observed_at, find_moments)
+        offers += accepted(text, before[-1].text, observed_at, find_moments)
     # Where in the lists begins what the sentence before said.
     opened, begun = len(drafts), len(endings)
     for sentence in split_sentences(text, count_max=SENTENCES_MAX):
@@ -82,10 +88,39 @@ def read_loops(
             stopped = len(endings) > begun and draft.type is LoopType.HABIT
             vague = draft.due_at is None and names_no_thing(draft.wording)
             if not stopped and not vague:
-                drafts.append(draft)
-    return LoopReading(tuple(drafts), tuple(endings), moves=tuple(moves))
+                drafts.append(replace(draft, place=written.span(sentence.start, sentence.end)))
+    return LoopReading((*drafts, *offers), tuple(endings), moves=tuple(moves))
 
 
-def _without_gaps(text: str) -> str:
+def _without_gaps(written: Written) -> Written:
     """One blank for several, and one empty line: what nobody reads costs nothing."""
-    return _EMPTY_LINES.sub("\n\n", _BLANKS.sub(" ", text))
+    text = Written(written.text.replace("’", "'"), written.origins)
+    for gaps, one in ((_BLANKS, " "), (_EMPTY_LINES, "\n\n")):
+        text = text.edited((gap.start(), gap.end(), one) for gap in gaps.finditer(text.text))
+    return text
+
+
+HEARD_BEFORE: Final = 2
+"""How many turns before one are read with it: what it answers, and whom it speaks of."""
+
+
+def read_turn(turn: Event, before: Sequence[Event]) -> LoopReading:
+    """What a turn says about loops, after those ``before`` it, oldest first. What may be somebody else's words in it
+    ends and moves none."""
+    speaker = turn.observed_actor.id
+    before = [event for event in before if not gives_orders(quarantine_of(event))]
+    heard = [Heard(text_of(event.content), event.observed_actor.id == speaker) for event in before]
+    text, at = text_of(turn.content), to_local(turn.context.observed_at, turn.offset)
+    reading = read_loops(text, at, find_times, heard)
+    if not (reading.endings or reading.moves):
+        return reading
+    said = words_that_end(turn)
+    if said == text:
+        return reading
+    own = read_loops(said, at, find_times, heard)
+    return replace(reading, endings=own.endings, moves=own.moves)
+
+
+def words_that_end(turn: Event) -> str:
+    """What of a turn may end or move something: its speaker's running speech."""
+    return running_speech(text_of(turn.content), turn.observed_actor.display_name)

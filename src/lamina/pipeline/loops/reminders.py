@@ -9,7 +9,9 @@ from datetime import datetime
 from typing import Final
 
 from lamina.kernel.records import LoopType
-from lamina.pipeline.loops.dues import FindMoments, due_of, due_within, placed, without_times
+from lamina.language.tables import table
+from lamina.pipeline.extract.values import FindTimes
+from lamina.pipeline.loops.dues import due_of, due_within, placed, without_times
 from lamina.pipeline.loops.said import cut, draft_of
 from lamina.pipeline.loops.values import LoopDraft
 
@@ -17,36 +19,18 @@ __all__ = ["accepted"]
 
 _OFFER_CHARS: Final = 300
 _ANSWER_CHARS: Final = 80
-_OFFER = re.compile(
-    r"\b(?:(?:shall|should|can|could) i|(?:would|do) you (?:like|want) me to|want me to|i (?:can|could|will)|i'll|"
-    r"happy to|let me) "
-    r"(?:also )?(?:(?:remind|nudge|ping) you|set (?:you )?(?:up )?a reminder(?: for you)?)(?P<before>(?: (?!not\b|"
-    r"never\b)[\w:']+){0,4}?) "
-    r"(?P<not>(?:not|never) (?=to ))?(?:to (?P<deed>[^.?!\n]+)|(?:about|of|for) (?P<thing>[^.?!\n]+))(?P<end>[.?!]|$)",
-    re.IGNORECASE,
-)
-_AGREES = re.compile(
-    r"^\s*(?:oh |ooh )?(?P<yes>yes|yep|yeah|yup|yea|sure|ok|okay|please|pls|go ahead|do it|do that|perfect|great|"
-    r"good idea|sounds good|"
-    r"that would be \w+|that'd be \w+|absolutely|definitely|of course)\b(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_DISAGREES = re.compile(
-    r"\b(?:but|not|no|don't|won't|can't|already|did|done|instead|rather|if|unless|later|maybe|never ?mind)\b|n't\b",
-    re.IGNORECASE,
-)
-_NUDGE = re.compile(
-    r"^\W*(?:(?:yes|yep|yeah|ok|okay|sure|please|pls|great)\b[\s,!.]*)*(?:remind|nudge|ping|poke) me\b(?! (?:to|"
-    r"about|of|that)\b)",
-    re.IGNORECASE,
-)
+_TABLE: Final = table(__name__)
+_OFFER: Final = _TABLE.pattern("offer")
+_AGREES: Final = _TABLE.pattern("agrees", re.IGNORECASE | re.DOTALL)
+_DISAGREES: Final = _TABLE.pattern("disagrees")
+_NUDGE: Final = _TABLE.pattern("nudge")
 _YOURS = (
     (re.compile(r"\byour\b", re.IGNORECASE), "my"),
     (re.compile(r"\byourself\b", re.IGNORECASE), "myself"),
 )
 
 
-def accepted(text: str, before: str, now: datetime, find_moments: FindMoments) -> Iterator[LoopDraft]:
+def accepted(text: str, before: str, now: datetime, find_moments: FindTimes) -> Iterator[LoopDraft]:
     """What somebody offered to remind the person of, when the person says yes; the person's own day counts first."""
     offer = _offered_in(before)
     if offer is None or not _agrees(text, offer[1]):

@@ -14,7 +14,7 @@ from lamina.index.rows import record_row
 from lamina.kernel.events import Event
 from lamina.kernel.local import to_local
 from lamina.kernel.records import LOOPS_OPEN, Loop, LoopStatus, LoopType
-from lamina.kernel.ties import Tie
+from lamina.kernel.ties import ENDS_LOOP, OF_LOOPS, Tie
 from lamina.kernel.time import from_datetime
 from lamina.pipeline.loops.dues import horizon_of
 from lamina.pipeline.loops.keeping import (
@@ -28,7 +28,7 @@ from lamina.pipeline.loops.keeping import (
 )
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, bears_on, terms_of
-from lamina.pipeline.loops.turns import HEARD_BEFORE, read_turn
+from lamina.pipeline.loops.reading import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
 from lamina.pipeline.versions import put_version
 from lamina.pipeline.view import View
@@ -36,8 +36,6 @@ from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["LoopRereader", "endings_in"]
 
-_SPOKEN: Final = frozenset({Tie.SAID_AGAIN_BY, Tie.AFFIRMED_BY})
-_ENDED: Final = frozenset({Tie.COMPLETED_BY, Tie.DROPPED_BY})
 _NAMED_FROM: Final = 0.5
 
 
@@ -74,6 +72,13 @@ class LoopRereader(LoopKeeper):
             self._point(pointer, held, settled, writes)
         self._open_too(drafts, held, settled, later, endings, writes)
 
+    def take_back(self, writes: Writes) -> None:
+        """Add to ``writes`` the loops that the turn changed, as they were before it. Those that it opened go with it."""
+        own = [loop for loop in map(self._view.record, sorted(self._spoken_of())) if isinstance(loop, Loop)]
+        for loop in own:
+            if loop.position in self._places and self._stands(loop) and not self._began_here(loop):
+                self._undo(loop, [], writes)
+
     def is_borne_out(self, reading: LoopReading) -> bool:
         """Whether anything of a reading is about what it speaks of: a draft, or a pointer to a loop that the turn may mean."""
         ours = [loop for loop in map(self._view.record, sorted(self._spoken_of())) if isinstance(loop, Loop)]
@@ -87,7 +92,7 @@ class LoopRereader(LoopKeeper):
         )
 
     def _spoken_of(self) -> set[str]:
-        return self._supports_by([self._event], {Tie.OPENED_BY, *_SPOKEN, *_ENDED})
+        return self._supports_by([self._event], OF_LOOPS)
 
     def _stands(self, loop: Loop) -> bool:
         return loop.recorded_to is None or loop.recorded_to > self._event.recorded_at
@@ -108,6 +113,7 @@ class LoopRereader(LoopKeeper):
         worded = replace(
             loop,
             predicate=fresh.predicate,
+            kind=fresh.kind,
             object=fresh.object,
             text=fresh.text,
             extractor=fresh.extractor,
@@ -224,7 +230,7 @@ class LoopRereader(LoopKeeper):
         endings: Sequence[Ending],
         writes: Writes,
     ) -> None:
-        closed = self._supports_by(later, _ENDED)
+        closed = self._supports_by(later, ENDS_LOOP)
         over = [loop for loop in map(self._view.record, sorted(closed)) if isinstance(loop, Loop)]
         opened = sum(loop.event_id == self._event.id for loop in held)
         for ordinal, draft in enumerate(drafts):

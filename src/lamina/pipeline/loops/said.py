@@ -11,29 +11,20 @@ from typing import Final
 from lamina.kernel.records import LoopType
 from lamina.kernel.time import from_datetime
 from lamina.language.sentences import Sentence
+from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.extract.confidence import LOOPS
-from lamina.pipeline.loops.dues import FindMoments, cut_end, due_within, horizon_of, without_times
+from lamina.pipeline.extract.values import FindTimes
+from lamina.pipeline.loops.dues import cut_end, due_within, horizon_of, without_times
 from lamina.pipeline.loops.values import LoopDraft
 
 __all__ = ["Said", "cut", "draft_of", "said_of", "shortened"]
 
 _WORDS_MAX: Final = 12
-_LEAD = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|well|and|but|also|oh|ah|hmm|yeah|yes|yep|no(?=\s*[,.!;:]| (?:i|we)\b)|right|anyway|"
-    r"actually|honestly|please|hey|hi|listen|by the way|"
-    r"btw|plus|then|now|first|next(?! steps?\b)|finally|unfortunately|apparently|today|tomorrow|"
-    r"tonight)\b[\s,.:;!-]*)+",
-    re.IGNORECASE,
-)
-_CLOSERS = re.compile(
-    r"(?: (?:too|as well|please|again|anyway|though|soon|at some point|for sure|(?:right )?now)){1,8}$",
-    re.IGNORECASE,
-)
-_URGENT = re.compile(
-    r"\b(?:urgent(?:ly)?|asap|as soon as possible|important|deadline|really must|right away|critical)\b",
-    re.IGNORECASE,
-)
+_TABLE: Final = table(__name__)
+_LEAD: Final = _TABLE.pattern("lead")
+_CLOSERS: Final = _TABLE.pattern("closers")
+_URGENT: Final = _TABLE.pattern("urgent")
 _CONDITION = re.compile(r"[\s,]{0,8}(?:if|unless)\b", re.IGNORECASE)
 _ASKING_IF = re.compile(r"\b(?:see|ask|check|know|find out|decide|wonder|wondering)$", re.IGNORECASE)
 
@@ -79,7 +70,7 @@ class Said:
         return cut(without_times(self.sentence[:end], self.start + match.start(1), self.moments))
 
 
-def said_of(sentence: Sentence, now: datetime, find_moments: FindMoments) -> Said:
+def said_of(sentence: Sentence, now: datetime, find_moments: FindTimes) -> Said:
     """A sentence of a turn, with the times in it."""
     words = sentence.text.strip()
     lead = _LEAD.match(words)

@@ -37,6 +37,8 @@ class LoopDraft:
     offered: bool = False
     quote: str = ""
     """The part of the turn that says so, where a language model pointed at it."""
+    place: tuple[int, int] | None = None
+    """From where to where in the turn that is said; None of an offer that was taken up."""
 
 
 @dataclass(frozen=True, slots=True)

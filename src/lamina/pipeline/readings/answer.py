@@ -37,8 +37,8 @@ from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.loops.dues import due_of
 from lamina.pipeline.loops.keeping import raises_loops
 from lamina.pipeline.loops.matching import key_terms
+from lamina.pipeline.loops.reading import words_that_end
 from lamina.pipeline.loops.said import draft_of, shortened
-from lamina.pipeline.loops.turns import words_that_end
 from lamina.pipeline.loops.values import LoopDraft, LoopReading, Pointer
 from lamina.pipeline.readings.claims import (
     is_about_value,
@@ -337,7 +337,9 @@ class _Gate:
         salience = 2 if item.type == "habit" else 3
         draft = draft_of(LoopType(item.type), wording, salience, clean(item.quote), due, self._said_at)
         quote = clean(item.quote)[: limits.READING_QUOTE_CHARS_MAX]
-        return replace(draft, confidence=_LOOP_CONFIDENCE, quote=quote)
+        start = self._text.casefold().find(item.quote.casefold())
+        place = None if start < 0 else (start, start + len(item.quote))
+        return replace(draft, confidence=_LOOP_CONFIDENCE, quote=quote, place=place)
 
     def _is_worded(self, terms: Collection[str]) -> bool:
         said = [term for term in terms if was_said(term, self._known)]

@@ -14,8 +14,8 @@ from typing import Any, Final
 from lamina.kernel.events import Event
 from lamina.kernel.time import Instant
 from lamina.pipeline.extract.values import Extraction
+from lamina.pipeline.loops.reading import HEARD_BEFORE
 from lamina.pipeline.loops.rereading import LoopRereader, endings_in
-from lamina.pipeline.loops.turns import HEARD_BEFORE
 from lamina.pipeline.loops.values import LoopReading
 from lamina.pipeline.readings.answer import ReadBeside, loops_by_answer
 from lamina.pipeline.readings.shape import json_in

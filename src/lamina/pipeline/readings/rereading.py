@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Final
 
 from lamina.index.rows import record_row
-from lamina.kernel.events import Event
 from lamina.kernel.records import Concept
 from lamina.kernel.ties import Tie
 from lamina.language.quarantine import gives_orders, quarantine_of
@@ -51,7 +50,7 @@ class Rereading:
             apart = LoopRereader(view.after(Writes(), here), reading.reader, places=())
             if not apart.is_borne_out(reading.open):
                 return Writes()  # it only points, at what the turn does not speak of: somebody made it up
-        places = [turn.position, *(each.position for each in self._before(view, turn))]
+        places = self._readings.places(view, turn)
         writes = Writes(supports=[tie(entry, turn.id, entry.id, Tie.READ_BY)])
         facts = view.after(writes, entry)
         writes.add(self._mender.read_anew(facts, turn, reading))
@@ -90,11 +89,6 @@ class Rereading:
         writes = ConceptSynthesizer(view).synthesize(self._mender.touched(view, turn_id))
         writes.texts += [record_row(record) for record in writes.records if isinstance(record, Concept)]
         return writes
-
-    def _before(self, view: View, turn: Event) -> list[Event]:
-        """The entries by which the turn was read before."""
-        ties = view.supports_of([turn.id]).get(turn.id, [])
-        return [*view.events({each.source_id for each in ties if each.relation == Tie.READ_BY}).values()]
 
     def _read_here(self, view: View) -> str | None:
         """The turn, where the entry had it read anew."""

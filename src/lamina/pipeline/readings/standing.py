@@ -14,7 +14,7 @@ from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.readings.answer import READER, ReadBeside, reading_by_answer
 from lamina.pipeline.readings.by_rules import reading_by_rules
-from lamina.pipeline.readings.reading import Reading
+from lamina.pipeline.readings.reading import Reading, may_be_open
 from lamina.pipeline.view import View
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.store import Store
@@ -44,21 +44,18 @@ class Readings:
         return found
 
     def by_rules(self, events: Sequence[Event]) -> list[Reading]:
-        """What rules read of facts in events."""
+        """What rules read of facts in events, and which of these are open."""
         worded = [event for event in events if extracts(event)]
         read = dict(zip((each.id for each in worded), self.extractions(worded), strict=True))
-        return [
-            reading_by_rules(
-                event,
-                read.get(event.id) or direct_extraction(event) or Extraction(),
-                None,
-                reader=self._extractor.name,
-            )
-            for event in events
-        ]
+        found = []
+        for event in events:
+            said = read.get(event.id) or direct_extraction(event) or Extraction()
+            heard = () if any(may_be_open(each) for each in said.triples) else None
+            found.append(reading_by_rules(event, said, heard, reader=self._extractor.name))
+        return found
 
     def standing(self, view: View, events: Sequence[Event]) -> list[Reading]:
-        """What stands of facts in events, by what had taken effect at a view's place."""
+        """What stands of facts in events, by what had taken effect at a view's place, and which of these are open."""
         entries = self._entries(view, events)
         by_rules = self.by_rules(events)
         standing = []
@@ -70,6 +67,11 @@ class Readings:
     def answered(self, turn: Event, anew: ReadAnew) -> Reading | None:
         """What an answer says of a turn; None where it was forgotten, is none, or is not borne out."""
         return self._answered(turn, anew, self.by_rules([turn])[0])
+
+    def places(self, view: View, turn: Event) -> list[int]:
+        """The positions at which a turn was read, before the view's."""
+        entries = self._entries(view, [turn]).get(turn.id, ())
+        return [turn.position, *(each.position for each in entries if each.id != view.event.id)]
 
     def read_since(self, view: View, event_ids: Sequence[str]) -> dict[str, Event]:
         """For turns that a model's answer reads at a view's place, the newest entry from which on it does."""

@@ -79,10 +79,13 @@ class CoverageReads:
         return Answer(result, warnings=reach.warnings)
 
     def _inputs(self, query: RecordQuery, layer: Layer) -> _Inputs:
-        """What readers are shown of a layer, but for loops, which are no claims."""
+        """What readers are shown of a layer, but for loops that state nothing."""
         limit = limits.COVERAGE_INPUTS_MAX
         found = self._store.records.query(replace(query, layer=layer, stances=None, limit=limit + 1))
-        return _Inputs([each for each in found[:limit] if not isinstance(each, Loop)], len(found) > limit)
+        return _Inputs(
+            [each for each in found[:limit] if not isinstance(each, Loop) or each.is_stated],
+            len(found) > limit,
+        )
 
     def _read(self, tenant_id: str, concepts: Sequence[Concept]) -> frozenset[str]:
         """The ids of what these versions of concepts were made from."""

@@ -51,7 +51,7 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value
 -- bodies alone are JSON text, those of other layers are packed.
 SELECT r.id, r.excluded, r.layer = 'facts', r.subject, iif(r.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
        iif(r.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
-         AND r.status IS NULL AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
+         AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
          AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
        iif(r.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
 FROM json_each(?2) AS wanted CROSS JOIN record AS r

@@ -1,49 +1,21 @@
-"""How facts end or move by what a turn tells of loops: what the turns behind an ended loop stated ends with it.
+"""How a fact ends or moves by what a turn tells of it.
 
 What lay ahead when it was given up never came: until then it stood as what was intended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from lamina.kernel.local import LocalTime
-from lamina.kernel.records import Fact, Loop
+from lamina.kernel.records import Fact, Loop, LoopStatus
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
-from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.versions import put_version, tie_at
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
-__all__ = ["end_fact", "end_stated", "move_fact"]
-
-_SAME_FROM: Final = 0.6
-_ENDS_WITH_LOOP: Final = frozenset({"commitment", "plan"})
-
-
-def end_stated(view: View, loop: Loop, turns: Sequence[str], at: Instant, writes: Writes) -> None:
-    """End what ``turns`` stated of a loop, as of ``at``: by the view's event, which tells that it is over."""
-    terms = key_terms(str(loop.object.value))
-    tied = {each.record_id for each in view.dependants_of(turns) if each.relation == Tie.EXTRACTED_FROM}
-    own = {each.id: each for each in writes.records if isinstance(each, Fact)}
-    tied |= {
-        each.record_id
-        for each in writes.supports
-        if each.source_id in turns and each.relation == Tie.EXTRACTED_FROM
-    }
-    for record_id in sorted(tied):
-        fact = own.get(record_id) or view.record(record_id)
-        if (
-            isinstance(fact, Fact)
-            and fact.kind in _ENDS_WITH_LOOP
-            and not fact.negated
-            and max(overlap(key_terms(fact.object.text), terms), overlap(terms, key_terms(fact.object.text)))
-            >= _SAME_FROM
-        ):
-            end_fact(view, fact, at, writes)
+__all__ = ["end_fact", "move_fact"]
 
 
 def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
@@ -58,8 +30,11 @@ def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
     ended = replace(
         fact, valid_from=begins.at, valid_to=at, from_offset=begins.offset, to_offset=event.offset
     )
+    if isinstance(ended, Loop):
+        ended = replace(ended, status=LoopStatus.DROPPED)
     put_version(event, fact, ended, writes)
-    writes.supports.append(tie_at(event, fact.id, Tie.DONE_BY, at))
+    relation = Tie.DROPPED_BY if isinstance(ended, Loop) else Tie.DONE_BY
+    writes.supports.append(tie_at(event, fact.id, relation, at))
 
 
 def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Writes) -> None:
