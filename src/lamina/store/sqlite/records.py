@@ -72,7 +72,8 @@ _parsed = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(read_record)
 
 def _read(row: Row) -> Record:
     """The version of a row. The same rows come with every question about the same matter, and a row that has changed is another."""
-    most = limits.ROW_PARSED_CHARS_MAX if isinstance(row[BODY], str) else limits.ROW_PARSED_BYTES_MAX
+    # Packed, it takes a third.
+    most = limits.ROW_PARSED_CHARS_MAX if isinstance(row[BODY], str) else limits.ROW_PARSED_CHARS_MAX // 3
     return _parsed(row) if len(row[BODY]) <= most else read_record(row)
 
 
@@ -118,7 +119,7 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
 
 def pack_some(connection: apsw.Connection) -> bool:
     """Pack some of the bodies that an earlier release wrote as text; whether there were any."""
-    rows = list(connection.execute(_SQL["unpacked_bodies"], (limits.PACKED_ROWS,)))
+    rows = list(connection.execute(_SQL["unpacked_bodies"], (limits.ERASE_ROWS,)))
     connection.executemany(_SQL["pack_body"], [(*row[:3], packed(Layer(row[3]), row[4])) for row in rows])
     return bool(rows)
 
