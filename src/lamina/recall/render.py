@@ -7,10 +7,13 @@ section of the block, or pose as one of its markers: ``[1]`` in a text is shown 
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from lamina import limits
@@ -64,11 +67,12 @@ def line_of(
     mark: str = "",
     called: Called | None = None,
     said_at: Instant | None = None,
+    chars: int = SNIPPET_CHARS,
 ) -> str:
-    """The line of an item, without its marker. ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as
+    """The line of an item, without its marker, with up to ``chars`` of what an event says. ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as
     it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
     if isinstance(value, Event):
-        return _plain(_event_line(value, terms, mark, called))
+        return _plain(_event_line(value, terms, mark, called, chars))
     return _plain(_worded(value, called, said_at) + mark)
 
 
@@ -100,16 +104,15 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
             raise AssertionError("every layer has a line")
 
 
-def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | None) -> str:
+def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | None, chars: int) -> str:
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({_unquoted(event.modality.replace('_', ' '))}, quoted)"
     source += mark
     day = minute_text(event.context.observed_at, event.offset)
     text, observed = text_of(event.content), LocalTime(event.context.observed_at, event.offset)
-    said = (
-        _said_whole(text, observed) if len(text) <= SNIPPET_CHARS else _said(snippet(text, terms), observed)
-    )
+    whole = len(text) <= min(chars, SNIPPET_CHARS)
+    said = _said_whole(text, observed) if whole else _said(snippet(text, terms, chars), observed)
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
@@ -131,21 +134,26 @@ def _said_whole(text: str, observed: LocalTime) -> str:
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
-    """The text on one line; of a long one, the run of sentences that holds most of the question's terms."""
+    """The text on one line; of a long one, the run of sentences that holds most of the question's terms, a term by how rare it is in
+    the text: what every sentence says tells none from another."""
     plain = _plain(text)
     if len(plain) <= chars:
         return plain
     sentences = [sentence.text for sentence in split_sentences(plain, count_max=200)]
-    wanted = set(terms)
-    hits = [len(wanted & set(analyse(sentence))) for sentence in sentences]
-    best, best_hits = (0, 0), -1
+    wanted = dict.fromkeys(terms)
+    held = [wanted.keys() & set(analyse(sentence)) for sentence in sentences]
+    counts = Counter(chain.from_iterable(held))
+    worth = {term: math.log((len(sentences) + 1) / (counts[term] + 0.5)) for term in wanted if counts[term]}
+    best, most = (0, 0), -1.0
     for start in range(len(sentences)):
         end, size = start, 0
         while end < len(sentences) and (size == 0 or size + len(sentences[end]) < chars):
             size += len(sentences[end]) + 1
             end += 1
-        if sum(hits[start:end]) > best_hits:
-            best, best_hits = (start, end), sum(hits[start:end])
+        there = set().union(*held[start:end])
+        found = sum(share for term, share in worth.items() if term in there)
+        if found > most:
+            best, most = (start, end), found
     cut = " ".join(sentences[best[0] : best[1]])[:chars]
     return f"{'… ' if best[0] else ''}{cut.strip()}{' …' if best[1] < len(sentences) or len(cut) == chars else ''}"
 
