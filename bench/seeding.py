@@ -22,7 +22,7 @@ import apsw
 import numpy as np
 
 from corpus import Corpus, Said
-from lamina.index.rows import event_row
+from lamina.index.rows import days_noted, event_row
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -37,9 +37,11 @@ from lamina.pipeline.extract.values import Extraction, Utterance
 from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.worker import Worker
 from lamina.store.blocks import load_blocks
+from lamina.store.bodies import packed, unpacked
 from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.codec import event_row as stored_event
+from lamina.store.sqlite.folding import unfold
 from lamina.store.sqlite.index import put_texts, put_vectors
 from lamina.types.envelope import Envelope
 
@@ -58,7 +60,7 @@ _COPIES = (
            object_key, slot, claim_key, session, topic, confidence, stance, valid_from, valid_to,
            recorded_from + :span, recorded_to + :span, replace(replace(superseded_by, :old, :new), :old_concept, :new_concept),
            replace(replace(closed_by, :old, :new), :old_concept, :new_concept), excluded,
-           replace(replace(body, :old, :new), :old_concept, :new_concept),
+           packed_of(layer, replace(replace(text_of(body), :old, :new), :old_concept, :new_concept)),
            status, salience, horizon, due_at, due_offset, seen_at
     FROM record WHERE tenant_id = :tenant AND position <= :last""",
     """INSERT INTO support
@@ -148,7 +150,10 @@ class Seeder:
             ]
             stored = [stored_event(e.position, e.position, e.id, e.recorded_at, e) for e in events]
             connection.executemany(load_blocks("lamina.store.sqlite")["insert_event"], stored)
-            put_texts(connection, [event_row(event, [], wants_vector=False) for event in events])
+            put_texts(
+                connection,
+                [event_row(event, [], wants_vector=False, days=days_noted(event)) for event in events],
+            )
             put_vectors(connection, vector_rows(events, self._embedder))
         concept = f"concept_{copy:08x}"
         bindings = {
@@ -161,6 +166,12 @@ class Seeder:
             "moved": copy * DERIVED,
             "last": DERIVED,
         }
+        connection.create_scalar_function("text_of", unpacked, 1, deterministic=True)
+        connection.create_scalar_function(
+            "packed_of", lambda layer, body: packed(Layer(layer), body), 2, deterministic=True
+        )
+        ids = connection.execute("SELECT DISTINCT id FROM record WHERE tenant_id = ?", (tenant,))
+        unfold(connection, tenant, [row[0] for row in ids.fetchall()])
         for sql in _COPIES:
             names = set(re.findall(r":([a-z_]+)", sql))
             connection.execute(sql, {name: bindings[name] for name in names})

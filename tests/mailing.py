@@ -11,6 +11,7 @@ from given import ManualClock
 from lamina.access.security.keyring import Keyring
 from lamina.access.security.sealing import KeySeal
 from lamina.coordination.messages.operations import MessageParts, message_operations
+from lamina.coordination.messages.proving import FailureBounds
 from lamina.errors import Forbidden
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Call, CallKey, Operation, Principal
@@ -24,6 +25,7 @@ from shelves import EVERYWHERE, OWNER, TENANT, Everything
 
 PEER = RelayGrant(frozenset({RelayRight.READ_FILES, RelayRight.WRITE_MESSAGES}), EVERYWHERE, EVERYWHERE)
 KEY = "key_one"
+FAILURES = FailureBounds(20, 600)
 
 
 class _Granted:
@@ -43,7 +45,14 @@ class _Granted:
 class Mail:
     """``kim`` administers peers; everybody else may send and read."""
 
-    def __init__(self, folder: Path, *, store: Store | None = None, strict: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        store: Store | None = None,
+        strict: bool = False,
+        failures: FailureBounds = FAILURES,
+    ) -> None:
         self.clock = ManualClock(NOW)
         self.store = store or MemoryStore(clock=self.clock)
         self.grants = {"kim": OWNER}
@@ -56,6 +65,7 @@ class Mail:
             idempotency=self.store.idempotency,
             signatures=self.keyring,
             tallies=LocalBuckets(),
+            failures=failures,
             ids=RandomIds(),
             strict=strict,
         )

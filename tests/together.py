@@ -21,6 +21,7 @@ from lamina.coordination.replication.pulling import Pulling
 from lamina.coordination.replication.pushing import Pushing
 from lamina.coordination.tasks.operations import task_operations
 from lamina.errors import Forbidden, Unavailable
+from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Call, Operation, Principal
 from lamina.kernel.relay import Mode, RelayGrant, RelayRight, may
@@ -52,7 +53,14 @@ class Peer:
 class Agents:
     """``kim`` owns the server, ``bo``, ``cy`` and ``dee`` are peers, ``eve`` is an untrusted one, and nobody knows others."""
 
-    def __init__(self, *, replicates: bool = True, checks: Mapping[str, Sequence[str]] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        replicates: bool = True,
+        checks: Mapping[str, Sequence[str]] | None = None,
+        histories: HistorySettings | None = None,
+    ) -> None:
+        histories = histories or HistorySettings()
         self.clock = ManualClock(NOW)
         self.store = MemoryStore(clock=self.clock)
         self.levels = dict.fromkeys(("kim", "bo", "cy", "dee"), "trusted") | {"eve": "untrusted"}
@@ -74,7 +82,9 @@ class Agents:
                     )
                 ),
                 *replication_operations(
-                    Pulling(self.store.documents, self, self.store.idempotency, offered=replicates),
+                    Pulling(
+                        self.store.documents, self, self.store.idempotency, histories, offered=replicates
+                    ),
                     Pushing(
                         self.store.documents,
                         self,

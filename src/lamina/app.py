@@ -47,7 +47,8 @@ from lamina.coordination.governance import governance_operations
 from lamina.coordination.messages.operations import MessageParts, message_operations
 from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
-from lamina.coordination.operators.figures import AlarmBounds, TenantFigures
+from lamina.coordination.operator_bounds import alarm_bounds, failure_bounds, reminder_windows
+from lamina.coordination.operators.figures import TenantFigures
 from lamina.coordination.operators.operations import (
     OperatorParts,
     job_operations,
@@ -58,7 +59,7 @@ from lamina.coordination.orientation import reminders_of
 from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
-from lamina.coordination.reminding import Reminding, Windows
+from lamina.coordination.reminding import Reminding
 from lamina.coordination.replication.bounds import REPLICATION_ANSWER_BYTES_MAX
 from lamina.coordination.replication.operations import replication_operations
 from lamina.coordination.replication.pulling import Pulling
@@ -277,7 +278,7 @@ def build_server(
         RecallRoom(max(1, cores() // beside.processes)),
     )
     answering = Answering(kept, recalling, counter, asked)
-    reminding = Reminding(kept.schedule, _windows(settings))
+    reminding = Reminding(kept.schedule, reminder_windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
     about = with_messages(documents_about(kept.traces), kept.messages)
@@ -310,12 +311,17 @@ def build_server(
     )
     security = TokenHandlers(kept.relay_tokens, kept.documents, ids), KeyHandlers(keyring, kept.documents)
     endpoints: dict[str, str] = {}
-    figures = TenantFigures(
-        kept, lambda endpoint: endpoints.get(endpoint, endpoint), AlarmBounds(*settings.relay_alarms)
-    )
+    figures = TenantFigures(kept, lambda endpoint: endpoints.get(endpoint, endpoint), alarm_bounds(settings))
     operators = OperatorParts(
-        kept, ids, clock, figures, DocumentBackups(settings.document_backups, document_path)
+        kept,
+        ids,
+        clock,
+        figures,
+        DocumentBackups(settings.document_backups, document_path),
+        settings.histories,
     )
+    offered = settings.relay_replication
+    pulling = Pulling(kept.documents, peers, kept.idempotency, settings.histories, offered=offered)
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
         *relay_operations(
@@ -343,7 +349,7 @@ def build_server(
             )
         ),
         *replication_operations(
-            Pulling(kept.documents, peers, kept.idempotency, offered=settings.relay_replication),
+            pulling,
             _pushing(settings, kept.documents, peers),
         ),
         *security_operations(*security),
@@ -355,6 +361,7 @@ def build_server(
                 idempotency=kept.idempotency,
                 signatures=keyring,
                 tallies=beside.tallies or LocalBuckets(),
+                failures=failure_bounds(settings),
                 ids=ids,
                 strict=settings.require_signed_ingress,
             )
@@ -433,11 +440,6 @@ def build_server(
     )
 
 
-def _windows(given: Settings) -> Windows:
-    shown = given.schedule_due_limit, given.schedule_upcoming_limit
-    return Windows(*shown, given.schedule_upcoming_window_hours)
-
-
 def _registry(settings: Settings, documents: Documents, peers: Peers) -> Registering:
     fetch = partial(
         fetch_from_peer,
@@ -445,7 +447,7 @@ def _registry(settings: Settings, documents: Documents, peers: Peers) -> Registe
         bytes_max=limits.MANIFEST_BYTES_MAX,
         timeout_s=limits.MANIFEST_WAIT_S,
     )
-    return Registering(documents, peers, fetch)
+    return Registering(documents, peers, fetch, settings.relay_peer_trust_history_max_hot_entries)
 
 
 def _pushing(settings: Settings, documents: Documents, peers: Peers) -> Pushing:

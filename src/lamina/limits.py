@@ -201,6 +201,8 @@ REWRITE_WAIT_S_MAX: Final = 600.0  # for a repository without what was erased: a
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
 COMPACT_MERGES_MAX: Final = 200
+FOLDED_VERSIONS_MAX: Final = 16  # that are read with an old one: a tenth of a millisecond
+PACKED_ROWS: Final = 200  # of an earlier release in one write: some 20 milliseconds
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure: others wait milliseconds
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
@@ -217,9 +219,11 @@ INDEX_BYTES_MAX: Final = (
     1_000_000_000  # of the scopes searched lately, in memory: some 800,000 rows of a chat
 )
 TURNS_WAITING_READ_MAX: Final = 20_000  # the newest of a scope that wait to be indexed, by their words: a second or two for who asks first
-LINES_KEPT_MAX: Final = 32_768  # lines of short turns, by their words: some 16 MB
+LINES_KEPT_MAX: Final = 32_768  # what turns say in a line, by their words: some 16 MB
 ROWS_PARSED_MAX: Final = 4096  # events, and as many derived records, by their rows: some 10 MB each
+READS_KEPT_MAX: Final = 20_000  # of derived records, and of what they rest on, by id: some 20 MB
 ROW_PARSED_CHARS_MAX: Final = 8000  # of what a row holds as JSON: longer ones are parsed each time
+ROW_PARSED_BYTES_MAX: Final = 2700  # of one that is packed: a third
 TERMS_KEPT_MAX: Final = 8192  # of short texts, such as those of claims: some 4 MB
 QUERY_LENGTH_MAX: Final = 4096
 NATURAL_LENGTH_MAX: Final = 256  # of a time in words
@@ -310,9 +314,7 @@ TOKEN_SECONDS_MAX: Final = 31_536_000  # a year, as the contract says
 TOKENS_LISTED_MAX: Final = 1000  # the newest; a list has no pages in the contract
 SIGNING_KEY_LENGTH_MIN: Final = 16  # of a secret that a caller brings; fewer could be tried out
 SIGNING_KEY_LENGTH_MAX: Final = 512
-SIGNING_KEY_GRACE_S: Final = (
-    7 * 86_400
-)  # how long what was signed with the key before still counts: as long as nonces are kept
+SIGNING_KEY_GRACE_S: Final = 7 * 86_400  # how long what was signed with the key before still counts
 SIGNATURE_LENGTH_MAX: Final = 128
 PEERS_MAX: Final = 1000  # of a tenant: the registry is one document of some kilobytes each
 REGISTRIES_KEPT_MAX: Final = 256  # tenants whose registry is kept as it was read last
@@ -321,7 +323,7 @@ PEER_KEY_LENGTH_MAX: Final = 8192
 PEER_SCOPES_MAX: Final = 64
 PEER_REASON_LENGTH_MIN: Final = 3
 PEER_REASON_LENGTH_MAX: Final = 500
-PEER_TRUST_STEPS_MAX: Final = 32  # in the registry; the versions of its document have them all
+PEER_TRUST_STEPS_MAX: Final = 1000  # that the registry may keep; the versions of its document have all
 PEER_ADDRESSES_MAX: Final = 64  # that a name may lead to
 MANIFEST_BYTES_MAX: Final = 1024 * 1024
 MANIFEST_WAIT_S: Final = 10.0
@@ -486,8 +488,8 @@ ERASURE_AGAIN_S_MAX: Final = 300.0
 ERASURE_EVENT_US: Final = 4000  # an event where none was erased here yet; measured by bench/erasure.py
 ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
 ERASURE_STEP_MAX: Final = 24  # events in one transaction, for whose length writes of others wait
-ERASURE_STEP_MIN: Final = 6  # events in one where these take their time
-ERASURE_STEP_S: Final = 0.015  # that one is to take: the next is larger or smaller
+ERASURE_STEP_MIN: Final = 3  # events in one where these take their time
+ERASURE_STEP_S: Final = 0.006  # that one is to take: the next is larger or smaller
 ERASURE_PAUSE_S_MAX: Final = 0.05  # between two of them, in which others write
 ERASURE_SWEEP_MAX: Final = 128  # records left in an erased scope that go in one transaction
 TTL_US_MIN: Final = 60 * 1_000_000  # of a layer: entries of the log come no faster than looks

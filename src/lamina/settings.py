@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import ipaddress
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,8 @@ from typing import Any
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.check_commands import CHECK_PROFILES, are_check_commands, check_commands
-from lamina.kernel.hosts import PeerHosts
+from lamina.kernel.history_settings import HISTORY_BOUNDS, HISTORY_ORDER, HistorySettings
+from lamina.kernel.hosts import PeerHosts, are_hosts, is_network
 from lamina.kernel.scopes import LOCAL_ACTOR
 
 __all__ = [
@@ -53,6 +53,11 @@ def _setting(
     return field(default=default, repr=not secret, metadata={"help": help_, "unit": unit, "names": names})
 
 
+def _marked(name: str) -> tuple[str, ...]:
+    """The names of a setting of the Relay contract that has an older one, too (contracts 5)."""
+    return f"COGNIRELAY_{name}", f"AMR_{name}"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelAddress:
     """Where a language model is asked, by which name and with which key."""
@@ -63,7 +68,7 @@ class ModelAddress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(HistorySettings):
     """What an operator may choose. Each is ``LAMINA_<NAME>`` in the environment."""
 
     data: Path = _setting(Path("lamina-data"), "the folder that holds the database and everything beside it")
@@ -116,24 +121,31 @@ class Settings:
         240,
         "how often a bucket of the Relay contract may be used with one token, 1 or more",
         unit="calls/min",
-        names=("COGNIRELAY_TOKEN_RATE_LIMIT_PER_MIN",),
+        names=_marked("TOKEN_RATE_LIMIT_PER_MIN"),
     )
     relay_ip_rate_per_min: int = _setting(
         480,
         "how often a bucket of the Relay contract may be used from one address, 1 or more",
         unit="calls/min",
-        names=("COGNIRELAY_IP_RATE_LIMIT_PER_MIN",),
+        names=_marked("IP_RATE_LIMIT_PER_MIN"),
     )
     relay_payload_bytes_max: int = _setting(
         limits.RELAY_PAYLOAD_BYTES_MAX,
         f"how much a write of a memory file may send as JSON, 1024 to {limits.BODY_BYTES_MAX}",
         unit="bytes",
-        names=("COGNIRELAY_MAX_PAYLOAD_BYTES",),
+        names=_marked("MAX_PAYLOAD_BYTES"),
     )
     require_signed_ingress: bool = _setting(
-        False,
-        "whether messages between peers are taken with a signed envelope only",
-        names=("COGNIRELAY_REQUIRE_SIGNED_INGRESS",),
+        False, "take messages with a signed envelope only", names=_marked("REQUIRE_SIGNED_INGRESS")
+    )
+    relay_verify_failure_limit: int = _setting(
+        20, "how many refused signatures throttle a caller, 1 or more", names=_marked("VERIFY_FAILURE_LIMIT")
+    )
+    relay_verify_failure_window_s: int = _setting(
+        600,
+        "how long a refused signature counts, 60 or more",
+        unit="s",
+        names=_marked("VERIFY_FAILURE_WINDOW_SECONDS"),
     )
     relay_key_file: Path | None = _setting(
         None,
@@ -152,18 +164,18 @@ class Settings:
     relay_alarm_backlog: int = _setting(
         100,
         "how many messages that wait for an answer are an alarm, 1 or more",
-        names=("COGNIRELAY_BACKLOG_ALARM_THRESHOLD",),
+        names=_marked("BACKLOG_ALARM_THRESHOLD"),
     )
     relay_alarm_refusals: int = _setting(
         20,
-        "how many signatures that were refused in ten minutes are an alarm, 1 or more",
-        names=("COGNIRELAY_VERIFICATION_ALARM_THRESHOLD",),
+        "how many signatures that were refused of late are an alarm, 1 or more",
+        names=_marked("VERIFICATION_ALARM_THRESHOLD"),
     )
     relay_alarm_drift_s: int = _setting(
         3600,
         "after how long without a pull from a source that there is an alarm, 60 or more",
         unit="s",
-        names=("COGNIRELAY_REPLICATION_DRIFT_MAX_AGE_SECONDS",),
+        names=_marked("REPLICATION_DRIFT_MAX_AGE_SECONDS"),
     )
     relay_replication: bool = _setting(False, "whether documents are taken over from and given to peers")
     audit_store_body_bytes: bool = _setting(True, "whether audit rows hold the size of the request's body")
@@ -275,9 +287,9 @@ class Settings:
         return check_commands(self.relay_checks)
 
     @property
-    def relay_alarms(self) -> tuple[int, int, int]:
-        """From where on waiting messages, refused signatures and seconds without a pull are an alarm."""
-        return self.relay_alarm_backlog, self.relay_alarm_refusals, self.relay_alarm_drift_s
+    def histories(self) -> HistorySettings:
+        """What is chosen of histories, and nothing else."""
+        return HistorySettings(**{item.name: getattr(self, item.name) for item in fields(HistorySettings)})
 
     @property
     def tombstone_list(self) -> Path:
@@ -293,7 +305,7 @@ class Settings:
         fits = all(_OPERATOR.fullmatch(name) for name in named)
         _require(fits, "operators", self.operators, "names such as acme/user:root, with commas between")
         proxies = [name.strip() for name in self.trusted_proxies.split(",") if name.strip()]
-        fits = all(_is_network(name) for name in proxies)
+        fits = all(is_network(name) for name in proxies)
         _require(
             fits, "trusted_proxies", self.trusted_proxies, "such as 127.0.0.1,10.0.0.0/8, with commas between"
         )
@@ -325,7 +337,7 @@ class Settings:
         _require(fits, "graphiti", "another kind of database", "one that begins with " + ", ".join(graphs))
         _require(self.further_doors <= set(DOORS), "doors", self.doors, "mem0, or nothing")
         _require(
-            _are_hosts(self.relay_peer_hosts),
+            are_hosts(self.relay_peer_hosts),
             "relay_peer_hosts",
             self.relay_peer_hosts,
             "such as loopback,relay.example.com,10.0.0.0/8, with commas between",
@@ -365,15 +377,22 @@ class Settings:
             ("relay_token_rate_per_min", 1, limits.RATE_UNLIMITED),
             ("relay_ip_rate_per_min", 1, limits.RATE_UNLIMITED),
             ("relay_payload_bytes_max", 1024, limits.BODY_BYTES_MAX),
+            ("relay_verify_failure_limit", 1, limits.RATE_UNLIMITED),
+            ("relay_verify_failure_window_s", 60, limits.RATE_UNLIMITED),
             ("relay_alarm_backlog", 1, limits.RATE_UNLIMITED),
             ("relay_alarm_refusals", 1, limits.RATE_UNLIMITED),
             ("relay_alarm_drift_s", 60, limits.RATE_UNLIMITED),
             ("schedule_due_limit", 1, limits.SCHEDULE_CONTEXT_ITEMS_MAX),
             ("schedule_upcoming_limit", 0, limits.SCHEDULE_CONTEXT_ITEMS_MAX),
             ("schedule_upcoming_window_hours", 1, limits.SCHEDULE_WINDOW_HOURS_MAX),
+            *HISTORY_BOUNDS,
         ):
             value = getattr(self, name)
             _require(least <= value <= greatest, name, value, f"{least} to {greatest}")
+        for cold, kept in HISTORY_ORDER:
+            value, most = getattr(self, cold), getattr(self, kept)
+            hint = f"lower it, or raise {_names_of(kept)}: what is in cold storage is kept"
+            _require(value <= most, cold, value, f"1 to {most}, which {_names_of(kept)} is", hint)
 
     @property
     def further_doors(self) -> frozenset[str]:
@@ -393,27 +412,12 @@ class Settings:
         return ModelAddress(self.llm_url, self.answer_model or self.llm_model, key)
 
 
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _are_hosts(text: str) -> bool:
-    try:
-        PeerHosts.parse(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _require(holds: bool, name: str, value: object, accepted: str) -> None:
+def _require(holds: bool, name: str, value: object, accepted: str, hint: str | None = None) -> None:
     if not holds:
         raise Invalid(
             "INVALID_SETTING",
             f"{_names_of(name)} is {value!r}; accepted: {accepted}",
+            hint=hint,
             details={"setting": f"LAMINA_{name.upper()}"},
         )
 

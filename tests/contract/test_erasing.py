@@ -150,7 +150,10 @@ def test_a_position_is_never_given_twice(memory: Kept) -> None:
     newest = memory.say("I work at Fernhill.")
     memory.settle()
     place = memory.store.log.get(TENANT, [newest])[newest]
+    number = memory.store.records.touched(TENANT, 0).number
     erased = memory.erase(cascade="gdpr", delete=[newest], scopes=[ALICE])
+    assert memory.store.records.touched(TENANT, number).ids is None, "nothing that was read of it is kept"
+    assert not memory.store.records.touched(TENANT, 0).ids
     assert erased.deleted == [newest]
     (later,) = append(memory.store, "tea")
     assert later.position == place.position + 1

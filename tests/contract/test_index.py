@@ -245,3 +245,12 @@ def test_rows_that_want_vectors_are_listed_until_they_have_them(store: Store) ->
     assert store.index.unembedded(9) == [(TENANT, "fact_2"), ("other", "fact_4")]
     [(row, name, _)] = store.index.vectors_after(TENANT, ALICE, "m", 0, 10)
     assert (name, store.index.tokens(TENANT, [row])) == ("fact_3", {row: vector_row("fact_3").tokens})
+
+
+def test_what_was_noted_of_days_comes_back_with_its_row(store: Store) -> None:
+    put(
+        store, text_row("fact_1", "tea", days="1 0123abcd (yesterday: 2026-03-01)"), text_row("fact_2", "tea")
+    )
+    put(store, text_row("fact_1", "tea", days="1 0123abcd"))
+    rows = {row.record_id: row.days for row in store.index.texts_after(TENANT, ALICE, 0, 10)}
+    assert rows == {"fact_1": "1 0123abcd", "fact_2": ""}

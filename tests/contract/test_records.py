@@ -451,6 +451,7 @@ def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
         "fact_2": ["evt_2"],
     }
     assert below(TENANT, ["belief_1"], 4, 1).keys() == {"belief_1", "fact_2"}, "of the first sources alone"
+    assert below(TENANT, ["belief_1"], 4, 1, most=1) == {"belief_1": ["fact_2"], "fact_2": ["evt_2"]}
     assert below(TENANT, ["belief_1"], 4, 9, seen_at=edges[0].recorded_at - 1) == {}
     assert below(TENANT, [], 4, 9) == below("other", ["belief_1"], 4, 9) == {}
 
@@ -464,6 +465,41 @@ def test_supports_are_read_of_those_alone_that_have_one_of_a_relation(store: Sto
     )
     assert related(TENANT, ["fact_2"], Tie.MAY_CHANGE, seen_at=NOON - 1) == {}
     assert related(TENANT, [], Tie.MAY_CHANGE) == related("other", ["fact_2"], Tie.MAY_CHANGE) == {}
+
+
+def test_what_ended_a_claim_is_told_without_what_bore_it_out(store: Store) -> None:
+    edges = [
+        support("fact_1", "evt_1", at=NOON),
+        support("fact_1", "evt_2", at=NOON + 9),
+        support("fact_1", "evt_3", polarity="against", recorded_at=NOON + 5),
+        support("fact_1", "evt_4", at=NOON + 9, relation=Tie.MAY_CHANGE),
+        support("fact_2", "evt_5", at=NOON + 9),
+    ]
+    land(store, Writes(supports=edges))
+    ended_by = store.records.ended_by
+    last = {"fact_1": NOON + 9, "fact_2": None}
+    assert ended_by(TENANT, last, seen_at=NOON + 5) == {"fact_1": ["evt_2", "evt_3"]}
+    assert ended_by(TENANT, last, seen_at=NOON + 4) == {"fact_1": ["evt_2"]}
+    assert ended_by(TENANT, {"fact_1": None}, seen_at=NOON + 5) == {"fact_1": ["evt_3"]}
+    assert ended_by(TENANT, {}, seen_at=NOON) == ended_by("other", last, seen_at=NOON) == {}
+
+
+def test_whatever_changes_is_named_or_all_is(store: Store) -> None:
+    steps = [
+        (Writes(records=[fact(id="fact_1")], supports=[support("fact_1", "evt_1")]), {"fact_1", "evt_1"}),
+        (Writes(closings=[Closing(TENANT, "fact_1", 1, NOON + 9)]), {"fact_1"}),
+        (Writes(supports=[support("fact_1", "evt_2")]), {"fact_1", "evt_2"}),
+    ]
+    before = store.records.touched(TENANT, 0).number
+    for writes, ids in steps:
+        land(store, writes)
+        touched = store.records.touched(TENANT, before)
+        assert touched.number > before
+        assert touched.ids is None or ids == set(touched.ids)
+        before = touched.number
+        assert not store.records.touched(TENANT, before).ids
+        assert store.records.touched(TENANT, before).ids is not None
+    assert not store.records.touched("other", 0).ids
 
 
 def test_how_inputs_of_concepts_stand_is_told_without_their_words(store: Store) -> None:

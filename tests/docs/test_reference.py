@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from lamina import errors
+from lamina.kernel.history_settings import HistorySettings
 from lamina.settings import Settings
 from tables import every_row
 
@@ -21,11 +22,23 @@ def _sections(name: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def test_every_setting_has_a_heading_and_no_other_has():
-    assert set(_sections("settings.md")) == {f"LAMINA_{item.name.upper()}" for item in fields(Settings)}
+HISTORIES = {item.name for item in fields(HistorySettings)}
+HEADED = [item for item in fields(Settings) if item.name not in HISTORIES]
 
 
-@every_row("item", fields(Settings), ids=lambda item: item.name)
+def test_every_setting_has_a_heading_or_a_row_and_no_other_has():
+    assert set(_sections("settings.md")) == {f"LAMINA_{item.name.upper()}" for item in HEADED}
+    rows = re.findall(
+        r"^\| `(LAMINA_\w+)` \| (\d+) \| (.+) \|$", (REFERENCE / "settings.md").read_text(), re.MULTILINE
+    )
+    said = [
+        (f"LAMINA_{item.name.upper()}", str(item.default), item.metadata["help"])
+        for item in fields(HistorySettings)
+    ]
+    assert sorted(rows) == sorted(said)
+
+
+@every_row("item", HEADED, ids=lambda item: item.name)
 def test_a_setting_is_described_with_its_default_and_other_names(item):
     section = _sections("settings.md")[f"LAMINA_{item.name.upper()}"]
     for said in (_default(item.default), *item.metadata["names"]):

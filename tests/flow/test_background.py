@@ -51,7 +51,7 @@ from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.erasures import ErasureJob
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.upkeep import Integrity
-from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite import SqliteStore, checkpoints
 from lamina.store.watch import Watch
 from lamina.worker_app import build_drain, build_inquirer
 from libraries import Meanings
@@ -118,6 +118,13 @@ def writer(world: World) -> Part:
 
     world.breaks(world.store._writer._riders, "due_s")
     return Part(lambda: bool(landed), write, world.in_engine)
+
+
+def moving_pages(world: World) -> Part:
+    world.patches.setattr(checkpoints, "_PAGES", 1)
+    world.breaks(checkpoints, "open_connection")
+    moved = world.store._checkpoints
+    return Part(lambda: moved._moved > 0, world.store.upkeep.probe, world.in_engine)
 
 
 def documents(world: World) -> Callable[[], None]:
@@ -333,6 +340,7 @@ def keeping_workers(world: World) -> Part:
 
 PARTS: dict[str, list[Callable[[World], Part]]] = {
     "lamina-writer": [writer],
+    "lamina-checkpoints": [moving_pages],
     "lamina-projector": [projector, projector_itself],
     "lamina-gather": [gathering],
     "lamina-lifecycle": [look_out],

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import gzip
 import json
@@ -14,7 +15,6 @@ import re
 import string
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,12 @@ from capsules import body, later
 from lamina import limits
 from lamina.continuity.owned import documents_about
 from lamina.coordination.messages.owned import with_messages
-from lamina.coordination.operators.segments import SEGMENT_FAMILIES
 from lamina.forget.runner import Eraser
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id, normalise_name
 from lamina.session.drain import Drain
+from lamina.store.bodies import unpacked
 from lamina.store.owners import FILES, TABLES
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.index import VectorRow
@@ -118,6 +118,8 @@ def _forms(value: Any) -> Iterator[bytes]:
                 yield unpack(value)
             except (zlib.error, OSError, EOFError):
                 continue
+        with contextlib.suppress(zlib.error, KeyError, IndexError, UnicodeDecodeError):
+            yield unpacked(value).encode()
 
 
 class Aviary:
@@ -213,7 +215,7 @@ class Aviary:
             self.post("/v1/write", {"path": path, "content": f"# {word('a body')}\n"})
         log = f"memory/episodic/{word('a log')}.jsonl"
         for path in (log, log, f"memory/episodic/{word('another log')}.jsonl"):
-            self.post("/v1/append", {"path": path, "record": {"said": word("a line")}})
+            self.post("/v1/append", {"path": path, "record": {"said": word("a line"), "drawn": "-" * 1024}})
         about = {"subject_kind": "user", "subject_id": f"alice-{number}"}
         capsule = body(
             "user",
@@ -376,8 +378,7 @@ class Aviary:
 @pytest.fixture(name="aviary")
 def _aviary(make_world: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Aviary:
     monkeypatch.setattr("lamina.limits.WAIT_S_MAX", 0.01)
-    monkeypatch.setitem(SEGMENT_FAMILIES, "episodic", replace(SEGMENT_FAMILIES["episodic"], bytes_max=1))
-    return Aviary(make_world(doors="mem0"), tmp_path)
+    return Aviary(make_world(doors="mem0", relay_episodic_rollover_bytes=1024), tmp_path)
 
 
 def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:

@@ -322,15 +322,16 @@ def test_steps_that_take_their_time_are_followed_by_smaller_ones(
 
     monkeypatch.setattr(house.store.erasing, "erase", counted)
     pauses = list[float]()
-    slow = itertools.count(step=int(4 * limits.ERASURE_STEP_S * 1e9))
+    slow = itertools.count(step=int(16 * limits.ERASURE_STEP_S * 1e9))
     house.eraser = Eraser(
         house.store, house.here.clock, "test", elapsed_ns=lambda: next(slow), sleep=pauses.append
     )
     house.start()
     house.work()
     largest, least = limits.ERASURE_STEP_MAX, limits.ERASURE_STEP_MIN
-    assert [size for size in sizes if size] == [largest, least, least, least, 44 - largest - 3 * least]
-    assert set(pauses) == {2 * limits.ERASURE_STEP_S}
+    smaller, left = divmod(44 - largest, least)
+    assert [size for size in sizes if size] == [largest, *[least] * smaller, *[left] * bool(left)]
+    assert set(pauses) == {8 * limits.ERASURE_STEP_S}
 
 
 def test_a_deleted_scope_goes_with_its_records_and_its_registration(house: House) -> None:

@@ -50,12 +50,14 @@ def test_figures_count_calls_and_checks_and_name_what_cannot_be_read(world: Any)
 
 
 def test_a_source_that_was_not_pulled_for_long_is_an_alarm(make_world: Any) -> None:
-    world = make_world(relay_alarm_drift_s=60)
+    world = make_world(relay_alarm_drift_s=60, relay_verify_failure_window_s=60)
     put(world, "peers/replication_state.json", {
         "last_pull_by_source": {"old": {"pulled_at": "2026-05-13T11:58:59Z"}, "new": "2026-05-13T11:59:01Z"},
     })  # fmt: skip
-    (alarm,) = world.get("/v1/metrics")["alarms"]
+    said = world.get("/v1/metrics")
+    (alarm,) = said["alarms"]
     assert (alarm["type"], alarm["severity"], alarm["source_peer"]) == ("replication_drift", "warning", "old")
+    assert said["security"]["verification_failure_window_seconds"] == 60
 
 
 # ---- plans
@@ -248,7 +250,8 @@ def test_what_is_no_unit_of_the_history_is_not_moved(world: Any) -> None:
     assert len(world.store.documents.below("acme", "")) == 3
 
 
-def test_artifacts_that_ended_become_units_that_go_to_cold_storage(world: Any) -> None:
+def test_artifacts_that_ended_become_units_that_go_to_cold_storage(make_world: Any) -> None:
+    world = make_world(relay_task_done_hot_retention_days=1, relay_task_done_cold_after_days=2)
     caller = world.get("/v1/auth/whoami")["caller"]
     for task_id, status in (("over", "done"), ("under-way", "in_progress")):
         task = {"task_id": task_id, "title": task_id, "owner_peer": caller, "status": "open"}
@@ -256,7 +259,7 @@ def test_artifacts_that_ended_become_units_that_go_to_cold_storage(world: Any) -
         assert world.call("PATCH", f"/v1/tasks/{task_id}", body={"status": status}).status_code == 200
     put(world, "tasks/done/damaged.json", b"{")
     assert run(world, "artifact_history_maintenance")[1]["job_result"]["history_ids"] == []
-    world.clock.at += (bounds.ARTIFACT_REST_DAYS * 24 * 3600 + 1) * SECOND_US
+    world.clock.at += (24 * 3600 + 1) * SECOND_US
     moved = run(world, "artifact_history_maintenance", arguments={"family": "task_done"})[1]["job_result"]
     (unit,) = moved["history_ids"]
     path = f"tasks/history/done/{unit}.json"
@@ -269,7 +272,10 @@ def test_artifacts_that_ended_become_units_that_go_to_cold_storage(world: Any) -
     }  # fmt: skip
     # Whoever wrote it is still who an erasure asks for, and the jobs of cold storage know the unit.
     assert path in world.store.traces.owned("acme", [caller]).paths
-    cold = run(world, "artifact_history_cold_store", arguments={"source_payload_path": path})
-    assert (cold[0], cold[1]["job_result"]["history_id"]) == (200, unit)
+    assert run(world, "artifact_history_cold_store")[1]["job_result"]["history_ids"] == []
+    world.clock.at += 2 * 24 * 3600 * SECOND_US
+    assert run(world, "artifact_history_cold_store")[1]["job_result"]["history_ids"] == [unit]
+    both = {"source_payload_path": path, "batch_limit": 1}
+    assert run(world, "artifact_history_cold_store", arguments=both) == (400, "INVALID_JOB_ARGUMENTS")
     again = run(world, "artifact_history_maintenance", arguments={"family": "task_done"})[1]["job_result"]
     assert (again["selection_count"], again["batch_limit_reached"]) == (0, False)

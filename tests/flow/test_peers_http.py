@@ -265,3 +265,15 @@ def test_strangers_ask_this_machine_for_nothing_unless_an_operator_says_so() -> 
         Settings(preset="cloud_shared_saas", relay_peer_hosts=text).peer_hosts for text in ("", "loopback")
     ]
     assert [each.loopback for each in hosts] == [False, True]
+
+
+def test_the_registry_keeps_as_many_steps_of_trust_as_an_operator_says(make_world: Any) -> None:
+    world = make_world(relay_peer_trust_history_max_hot_entries=2)
+    register(world)
+    for level in ("trusted", "restricted"):
+        assert trust(world, level)[0] == 200
+    (peer,) = world.get("/v1/peers")["peers"]
+    assert [step["to"] for step in peer["trust_history"]] == ["trusted", "restricted"]
+    register(world, trust_level="untrusted", transition_reason="left")
+    (peer,) = world.get("/v1/peers")["peers"]
+    assert [step["to"] for step in peer["trust_history"]] == ["restricted", "untrusted"]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from lamina.coordination.operators.segments import SEGMENT_FAMILIES
 from lamina.kernel.time import SECOND_US
 from told import Memory
 
@@ -101,12 +99,10 @@ def test_a_log_that_was_written_anew_today_is_todays(world: Any) -> None:
     assert run(world, "maintenance", family="episodic")["rolled_count"] == 0
 
 
-def test_a_large_log_leaves_as_a_whole_and_a_small_one_does_not(
-    world: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(SEGMENT_FAMILIES, "episodic", small("episodic"))
+def test_a_large_log_leaves_as_a_whole_and_a_small_one_does_not(make_world: Any) -> None:
+    world = make_world(relay_episodic_rollover_bytes=1024)
     for name in ("a", "b", "c"):
-        append(world, name * 40, path=f"memory/episodic/{name}.jsonl")
+        append(world, name * 1024, path=f"memory/episodic/{name}.jsonl")
     append(world, "short", path="memory/episodic/d.jsonl")
     first = run(world, "maintenance", family="episodic", batch_limit=2)
     assert (first["rolled_count"], first["batch_limit_reached"]) == (2, True)
@@ -116,10 +112,6 @@ def test_a_large_log_leaves_as_a_whole_and_a_small_one_does_not(
         "",
         '{"said": "short"}\n',
     )
-
-
-def small(family: Any) -> Any:
-    return replace(SEGMENT_FAMILIES[family], bytes_max=40)
 
 
 def test_each_family_has_its_place_and_its_rest(world: Any) -> None:

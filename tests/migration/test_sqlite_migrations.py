@@ -10,15 +10,32 @@ from pathlib import Path
 import apsw
 import pytest
 
-from given import ALICE, TENANT, CountedIds, ManualClock, append, fact, loop
+from given import (
+    ALICE,
+    TENANT,
+    CountedIds,
+    ManualClock,
+    append,
+    claim,
+    concept,
+    draft,
+    episode,
+    fact,
+    land,
+    loop,
+)
 from lamina.errors import Fault
+from lamina.kernel.events import Party
+from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import EpisodeRole, Support
 from lamina.kernel.ties import Tie
-from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.bodies import unpacked
+from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
 from lamina.store.sqlite import SqliteStore
-from lamina.store.sqlite.codec import read_event
+from lamina.store.sqlite.codec import event_row, read_event
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.migrate import migrate, migrations
 
@@ -294,3 +311,80 @@ def test_edges_and_loops_from_before_say_what_they_mean(prefix: str) -> None:
     rows = list(connection.execute(f"SELECT * FROM {prefix}record"))
     assert {read_record(row) for row in rows} == {held, fact("tea")}
     assert set(rows) == {record_row(held), record_row(fact("tea"))}
+
+
+def test_bodies_that_an_earlier_release_wrote_are_read_and_packed_by_compacting(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    held = [concept("tea"), episode("talk"), fact("tea")]
+    land(store, Writes(records=held))
+    before = list(store.snapshot())
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.create_scalar_function("text_of", unpacked, 1)
+    connection.execute("UPDATE record SET body = text_of(body)")
+    kinds = "SELECT layer, typeof(body) FROM record ORDER BY layer"
+    assert {kind for _, kind in connection.execute(kinds)} == {"text"}
+    assert list(store.snapshot()) == before
+    store.upkeep.compact()
+    assert list(connection.execute(kinds)) == [
+        ("episodes", "blob"),
+        ("facts", "text"),
+        ("understanding", "blob"),
+    ]
+    assert list(store.snapshot()) == before
+    assert store.records.get(TENANT, [each.id for each in held]) == {each.id: each for each in held}
+    connection.close()
+    store.close()
+
+
+def test_lifecycle_rows_that_name_their_event_by_its_id_are_read_beside_those_that_do_not(
+    tmp_path: Path,
+) -> None:
+    first = SqliteStore(tmp_path)
+    told, other = append(first, "a", "b")
+    before = first.lifecycle.query(LifecycleQuery(tenant_id=TENANT))
+    first.close()
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    for row in before:
+        connection.execute(
+            "UPDATE lifecycle SET id = ?, event_id = ?, position = NULL WHERE sequence = ?",
+            (row.id, row.event_id, row.sequence),
+        )
+    connection.close()
+    again = SqliteStore(tmp_path)
+    said = LifecycleDraft(tenant_id=TENANT, name="extracted", scope=ALICE, payload={}, event_id=told.id)
+    again.jobs.finish([(claim(again)[0], Writes(lifecycle=[said]))])
+    after, of_other = (
+        again.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=each.id)) for each in (told, other)
+    )
+    assert [(row.name, row.number) for row in after] == [("captured", 1), ("extracted", 2)]
+    assert after[0] == before[0]
+    assert {row.event_id for row in after} == {told.id}
+    assert [again.lifecycle.get(TENANT, row.id) for row in (*after, *of_other)] == [*after, *of_other]
+    again.close()
+
+
+def test_a_lifecycle_row_is_found_by_its_id_among_those_that_are_left(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path, clock=ManualClock())
+    append(store, *map(str, range(40)))
+    rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT))
+    assert [store.lifecycle.get(TENANT, row.id) for row in rows] == rows
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("DELETE FROM lifecycle WHERE sequence % 3 = 1 OR sequence > 38")
+    connection.close()
+    left = [row if row.sequence % 3 != 1 and row.sequence <= 38 else None for row in rows]
+    assert [store.lifecycle.get(TENANT, row.id) for row in rows] == left
+    assert store.lifecycle.get(TENANT, RandomIds().stamped(Prefix.LIFECYCLE, rows[1].arrived_at)) is None
+    store.close()
+
+
+def test_a_turn_about_its_own_speaker_names_them_once_and_is_read_as_it_was_written_before() -> None:
+    ana, ben = Party("user:ana", "user", "Ana"), Party("user:ben", "user", "Ben")
+    for actor, subject in ((ana, ana), (ana, ben), (ana, Party.of("user:ben"))):
+        row = event_row(1, 1, "evt_1", 10, draft(observed_actor=actor, subject=subject))
+        stored = (*row[:19], None, row[19], None, None, 0)
+        read = read_event(stored)
+        assert (read.observed_actor, read.subject) == (actor, subject)
+        assert row[8].count('"Ana"') == 1
+    before = '{"actor":{"type":"user","name":"Ana"},"subject":{"type":"user","name":"Ana"}}'
+    read = read_event((*stored[:6], "user:ana", "user:ana", before, *stored[9:]))
+    assert (read.observed_actor, read.subject) == (ana, ana)

@@ -358,4 +358,6 @@ def test_an_entry_goes_with_its_scope_though_what_it_ended_was_believed_elsewher
 
 
 def test_a_belief_that_an_expiry_left_without_words_is_left_by_the_erasure_of_others() -> None:
-    check(5_000_352)
+    """Also where a record of an erased scope goes of which the words had gone before."""
+    for seed in (5_000_352, 11_000_470):
+        check(seed)

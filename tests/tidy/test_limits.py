@@ -17,8 +17,10 @@ def test_every_bound_is_checked_somewhere():
 
 
 def _names(tree: ast.Module) -> set[str]:
-    attributes = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    imported = {
-        name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names
-    }
-    return attributes | imported
+    names = set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            names.add(node.attr)
+        elif isinstance(node, ast.ImportFrom):
+            names.update(name.name for name in node.names)
+    return names

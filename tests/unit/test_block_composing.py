@@ -14,9 +14,9 @@ from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import Author, Layer, Record
 from lamina.kernel.time import instant
+from lamina.language.days import days_meant
 from lamina.language.tokens import term_set
 from lamina.recall.compose import FACTS_MAX, compose, disputed
-from lamina.recall.days import days_meant
 from lamina.recall.pack import Item, LateLine
 from lamina.recall.plan import BlockShape
 from lamina.recall.render import line_of, render_block

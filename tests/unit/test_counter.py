@@ -14,6 +14,7 @@ TEXTS = (
     " ",
     'Ann  said: "two spaces", didn\'t she?',
     "[CLS] and [MASK]x are words here",
+    "snake_case, (__init__) isn't 3.5% of e-mail@example.org; Snake_Case!",
     "naïve café — 東京タワー で 会う",
     "a\u00a0b\tc\nd\x00e \u0301f \ufffd",
     "x" * 300 + " unaffable-unbelievably.com/a?b=1",

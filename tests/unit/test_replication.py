@@ -12,6 +12,7 @@ import pytest
 from capsules import NOW, body
 from lamina.coordination.replication.deciding import Arrival, Fate, Here, decided
 from lamina.errors import LaminaError
+from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.relay import RelayGrant, RelayRight
 from lamina.kernel.time import rfc3339
 from lamina.store.ports.documents import Change, ChangeKind, Write
@@ -143,6 +144,21 @@ def test_a_key_brings_back_the_counts_of_then_and_another_body_under_it_is_refus
     assert pull(agents, file(PLAN), **sent) == first | {"idempotent_replay": True}
     assert code(agents, file(PLAN, "else"), **sent) == "IDEMPOTENCY_CONFLICT"
     assert pull(agents, file(PLAN, "else", 2), idempotency_key="other")["changed_count"] == 1
+
+
+def test_a_key_is_known_for_as_many_days_as_an_operator_says() -> None:
+    day = 86_400_000_000
+    for days in (14, 2):
+        agents = Agents(histories=HistorySettings(relay_replication_pull_idempotency_retention_days=days))
+        agents.grants["bo"] = SYNC
+        sent = {"idempotency_key": "k"}
+        pull(agents, file(PLAN), **sent)
+        agents.store.idempotency.prune(agents.clock.at - day)  # as a worker does
+        agents.clock.at += days * day - 60_000_000
+        agents.store.idempotency.prune(agents.clock.at - day)
+        assert pull(agents, file(PLAN), **sent)["idempotent_replay"]
+        agents.clock.at += 120_000_000
+        assert not pull(agents, file(PLAN), **sent)["idempotent_replay"]
 
 
 def test_nothing_lands_where_one_file_is_refused(agents: Agents) -> None:

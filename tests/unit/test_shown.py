@@ -9,6 +9,7 @@ import pytest
 from given import ALICE, BOB, TENANT, belief, fact, land, support
 from lamina.kernel.records import Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.memory import MemoryStore
 from lamina.store.memory.records import MemoryRecords
@@ -60,13 +61,13 @@ def test_behind_a_record_of_a_hidden_scope_nothing_is_seen(records: MemoryRecord
 
 def test_a_scope_at_hand_hides_as_one_that_was_asked_for(records: MemoryRecords) -> None:
     at_hand = {fact().id: ALICE, THEIRS.id: BOB}
-    shown = Shown(records, TENANT, lambda scope: scope == ALICE, at_hand.get)
+    shown = Shown(records, TENANT, lambda scope: scope == ALICE, lambda _: at_hand)
     assert shown.derived_from(["evt_1"]) == {"evt_1": [fact().id]}
     assert shown.scopes_of([THEIRS.id]) == {THEIRS.id: BOB}
 
 
 def test_what_was_looked_up_is_not_asked_for_again(records: _Counted) -> None:
-    shown = Shown(records, TENANT, lambda _: True, {fact().id: ALICE}.get)
+    shown = Shown(records, TENANT, lambda _: True, lambda _: {fact().id: ALICE})
     for _ in range(2):
         shown.derived_from(["evt_1"])
         shown.supports_of([fact().id, THEIRS.id])
@@ -84,14 +85,11 @@ def test_what_was_read_at_once_is_not_asked_for_again_and_hides_the_same(records
         shown.read_above(["evt_1"])
         shown.read_below(["concept_bob", fact().id], 8)
         records.asked.clear()
-        links = shown.links
-        assert links.derived_from(["evt_1"]) == one_by_one.derived_from(["evt_1"])
         asked = ["concept_bob", fact().id]
-        assert links.sources_of(asked) == one_by_one.sources_of(asked)
-        records.asked.clear()
-        shown.derived_from(["evt_1"])
-        shown.sources_of(asked)
+        derived, cited = shown.derived_from(["evt_1"]), shown.cited_by(asked, 8)
         assert records.asked == []
+        assert derived == shown.links.derived_from(["evt_1"]) == one_by_one.derived_from(["evt_1"])
+        assert cited == shown.links.cited_by(asked) == one_by_one.sources_of(asked)
 
 
 def test_what_is_a_step_nearer_from_another_event_is_read_a_step_further() -> None:
@@ -101,4 +99,15 @@ def test_what_is_a_step_nearer_from_another_event_is_read_a_step_further() -> No
     shown = Shown(store.records, TENANT, lambda _: True)
     for event_id in ("evt_1", "evt_2"):
         shown.read_above([event_id])
-    assert shown.links.derived_from(["evt_2"]) == {"evt_2": [THEIRS.id, "concept_bob"]}
+    assert shown.derived_from(["evt_2"]) == {"evt_2": [THEIRS.id, "concept_bob"]}
+
+
+def test_the_first_sources_are_those_that_are_shown_each_once() -> None:
+    store = MemoryStore()
+    hidden = [fact(f"fact_h{n}", scope=BOB) for n in range(4)]
+    edges = [support("belief_1", each.id, place=n) for n, each in enumerate(hidden)]
+    edges += [support("belief_1", f"evt_{n}", place=9 + n) for n in range(3)]
+    edges += [support("belief_1", "evt_0", place=9, relation=Tie.DECIDES)]
+    land(store, Writes(records=hidden, supports=edges))
+    shown = Shown(store.records, TENANT, lambda scope: scope == ALICE)
+    assert shown.cited_by(["belief_1"], 2) == {"belief_1": ["evt_0", "evt_1"]}

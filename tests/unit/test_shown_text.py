@@ -9,7 +9,7 @@ from hypothesis import example, settings
 from hypothesis import given as holds_for
 from hypothesis import strategies as st
 
-from lamina.kernel.shown import escaped, on_one_line, quoted, shown
+from lamina.kernel.shown import escaped, on_one_line, quoted, shown, unquoted, without_markers
 from tables import every_row
 
 SIGNS_BEFORE_NUMBERS = set(
@@ -127,3 +127,13 @@ def test_escaped_json_has_the_same_value_and_nothing_unseen(text: str) -> None:
     said = escaped(json.dumps(text, ensure_ascii=False))
     assert json.loads(said) == text
     assert shown(said) == said
+
+
+def test_a_text_is_on_its_line_what_it_is_without_the_short_way() -> None:
+    """The short way is for texts of common characters: whatever it lets through, the long way leaves as it is."""
+    for code in (*range(0x2100), *range(0x27E0, 0x27F0), *range(0x3000, 0x3020), *range(0xFE00, 0x10000)):
+        text = f"a {chr(code)}1] b"
+        alone = f"☃{text}"  # a snowman is not common
+        assert on_one_line(text) == on_one_line(alone)[1:], hex(code)
+        assert without_markers(text) == without_markers(alone)[1:], hex(code)
+        assert unquoted(text) == without_markers(text).replace('"', "'")

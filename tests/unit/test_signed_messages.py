@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lamina.coordination.messages import bounds
+from lamina.coordination.messages.proving import FailureBounds
 from lamina.errors import LaminaError
-from mailing import KEY, Mail
+from mailing import FAILURES, KEY, Mail
 from shelves import TENANT
 from tables import every_row
 
@@ -163,9 +163,14 @@ def test_verifying_uses_the_nonce_up_unless_it_says_not_to(mail: Mail) -> None:
     )
 
 
-def test_who_had_too_many_refused_is_not_listened_to_for_a_while(mail: Mail) -> None:
+@pytest.mark.parametrize("chosen", [FAILURES, FailureBounds(3, 60)])
+def test_who_had_too_many_refused_is_not_listened_to_for_a_while(
+    tmp_path: Path, chosen: FailureBounds
+) -> None:
+    mail = Mail(tmp_path, failures=chosen)
+    mail.make_key()
     envelope = mail.envelope({})
-    for _ in range(bounds.VERIFY_FAILURES_MAX):
+    for _ in range(chosen.most):
         mail.clock.at -= 1_000_000
         assert verify(mail, {"x": 1}, **envelope)["reason"] == "invalid_signature"
     throttled = verify(mail, {}, **envelope)
@@ -174,5 +179,5 @@ def test_who_had_too_many_refused_is_not_listened_to_for_a_while(mail: Mail) -> 
     sent = mail.signed("n-2") | {"sender": "bo"}
     assert refused(mail, "cy", "messages_send", **sent) == ("ENVELOPE_REFUSED", "verification_throttled")
     assert verify(mail, {}, "dee", **envelope, consume_nonce=False)["valid"], "others are"
-    mail.clock.at += bounds.VERIFY_FAILURES_S * 1_000_000
+    mail.clock.at += chosen.window_s * 1_000_000
     assert verify(mail, {}, **mail.envelope({}, "n-3"))["valid"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json, to_json
@@ -109,7 +109,7 @@ class Route:
             if not around:
                 whole: BaseModel = self.operation.request.model_validate_json(content)
                 return Read(whole, body, key)
-            given = TypeAdapter(dict[str, Any]).validate_json(content or b"{}")
+            given = _OBJECT.validate_json(content or b"{}")
             return Read(self._validated({**given, **around}), body, key)
         except ValidationError as error:
             kind = self._body_adapter if self.body_field is not None else TypeAdapter(self.operation.request)
@@ -156,7 +156,7 @@ class Route:
             return body, None
         if not takes_key and b"idempotency_key" not in body:
             return body, offered
-        given = TypeAdapter(dict[str, Any]).validate_json(body or b"{}")
+        given = _OBJECT.validate_json(body or b"{}")
         inside = given.pop("idempotency_key", None)
         _check_one_key(inside, offered)
         key = offered if inside is None else _checked(inside)
@@ -213,6 +213,7 @@ class Route:
         return given
 
 
+_OBJECT: Final = TypeAdapter(dict[str, Any])
 _ADAPTERS: dict[tuple[type[BaseModel], str], TypeAdapter[Any]] = {}
 
 

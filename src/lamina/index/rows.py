@@ -6,22 +6,24 @@ from collections.abc import Sequence
 from typing import Final
 
 from lamina.kernel.events import Event, role_of, text_of
-from lamina.kernel.local import to_local
+from lamina.kernel.local import LocalTime, to_local
 from lamina.kernel.records import Belief, Concept, Episode, Fact, Layer, Record
+from lamina.language.days import note_of
 from lamina.language.quarantine import quarantine_of
 from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse, event_terms
 from lamina.store.ports.index import TextRow
 
-__all__ = ["event_row", "record_row", "words_of_record"]
+__all__ = ["days_noted", "event_row", "record_row", "words_of_record"]
 
 _KEYED_KINDS: Final = frozenset(
     {"identity", "role", "place", "possession", "relation", "preference", "quantity", "state_change"}
 )
 
 
-def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> TextRow:
-    """The event as search sees it: day, speaker and words, and beside them what its lasting claims say plainly."""
+def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool, days: str = "") -> TextRow:
+    """The event as search sees it: day, speaker and words, and beside them what its lasting claims say plainly; ``days`` is what was noted of
+    the days that it means."""
     text = text_of(event.content)
     speaker = event.observed_actor.display_name
     asking, own = sentence_shares(text)
@@ -43,7 +45,13 @@ def event_row(event: Event, facts: Sequence[Fact], *, wants_vector: bool) -> Tex
         keys=" ".join(dict.fromkeys(keys)),
         wants_vector=wants_vector,
         quarantined=" ".join(quarantine_of(event)),
+        days=days,
     )
+
+
+def days_noted(event: Event) -> str:
+    """What is noted of the days that a turn means."""
+    return note_of(text_of(event.content), LocalTime(event.context.observed_at, event.offset))
 
 
 def record_row(record: Record) -> TextRow:

@@ -27,6 +27,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.language.days import DayNote, read_note
 from lamina.store.ports.index import IndexRows, TextRow, Tip
 
 __all__ = ["ScopeIndex", "idf"]
@@ -84,6 +85,8 @@ class ScopeIndex:
         self._alive = bytearray()
         self._by_assistant = bytearray()
         self._quarantined: dict[int, tuple[str, ...]] = {}
+        self._day_checks = array("I")
+        self._days: dict[int, str] = {}
         self._conversations = Conversations(self._recorded_at)
         self._replaced_terms: Mapping[bool, Counter[int]] = {True: Counter(), False: Counter()}
         self._length_total = 0
@@ -96,6 +99,10 @@ class ScopeIndex:
 
     def __len__(self) -> int:
         return len(self._record_ids)
+
+    def known(self, record_ids: Collection[str]) -> set[str]:
+        """Those of the ids that have a row here, or had one."""
+        return {each for each in record_ids if each in self._place_of}
 
     def __contains__(self, record_id: str) -> bool:
         return record_id in self._place_of
@@ -190,6 +197,7 @@ class ScopeIndex:
                 self._waiting.discard(older)
                 if self._terms_at(older) == terms:
                     self._add_keys(text, terms, older, occurrences)
+                    self._note_days(text, older)
                     return
             # Words may have changed while it waited: a day, once it is known by whose clock it counts.
             self._replace(older)
@@ -209,6 +217,8 @@ class ScopeIndex:
         self._by_assistant.append(text.role == "assistant")
         if text.quarantined:
             self._quarantined[place] = tuple(text.quarantined.split())
+        self._day_checks.append(0)
+        self._note_days(text, place)
         self._vector_of.append(NONE)
         self._conversations.add(text, older)
         if text.layer is Layer.EVENTS:
@@ -224,6 +234,14 @@ class ScopeIndex:
         if text.keys:
             keys = set(map(self._term_numbers.__getitem__, text.keys.split()))
             occurrences.add(array("I", sorted(keys.difference(terms))), place)
+
+    def _note_days(self, text: TextRow, place: int) -> None:
+        """Most turns mean no day that their words do not name: of these what they are known again by is all."""
+        note = read_note(text.days)
+        if note is not None:
+            self._day_checks[place] = note.of
+            if note.days:
+                self._days[place] = note.days
 
     def _terms_at(self, place: int) -> array[int]:
         return self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]
@@ -314,6 +332,12 @@ class ScopeIndex:
     def has_quarantined(self) -> bool:
         """Whether there is any record that is kept out."""
         return bool(self._quarantined)
+
+    def days(self, record_id: str) -> DayNote | None:
+        """What was noted of the days that a turn means, None where nothing was yet."""
+        place = self._place_of.get(record_id, NONE)
+        of = self._day_checks[place] if place != NONE else 0
+        return DayNote(of, self._days.get(place, "")) if of else None
 
     def quarantined(self, record_id: str) -> tuple[str, ...]:
         """Why a record is kept out of what is shown by itself; empty for one that is not."""

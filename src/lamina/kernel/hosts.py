@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Address", "PeerHosts"]
+__all__ = ["Address", "PeerHosts", "are_hosts", "is_network"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -79,3 +79,21 @@ def _plain(address: Address) -> Address:
     if carried is None and address in _NAT64:
         carried = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
     return carried or address
+
+
+def is_network(text: str) -> bool:
+    """Whether a text is an address or a network."""
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def are_hosts(text: str) -> bool:
+    """Whether ``PeerHosts.parse`` takes a text."""
+    try:
+        PeerHosts.parse(text)
+    except ValueError:
+        return False
+    return True

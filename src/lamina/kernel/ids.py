@@ -19,7 +19,17 @@ from typing import Final, Protocol
 
 from lamina.errors import Invalid
 
-__all__ = ["IdSource", "Prefix", "RandomIds", "derived_id", "parse_id", "prefix_of"]
+__all__ = [
+    "IdSource",
+    "Prefix",
+    "RandomIds",
+    "derived_id",
+    "instant_of",
+    "low_of",
+    "parse_id",
+    "prefix_of",
+    "with_low",
+]
 
 
 class Prefix(StrEnum):
@@ -103,6 +113,28 @@ def derived_id(prefix: Prefix, at_us: int, *parts: str | int) -> str:
     seed = "\x1f".join(str(part) for part in parts).encode()
     low = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest(), "big")
     return f"{prefix}_{_uuid7(at_us, low)}"
+
+
+def low_of(text: str, at_us: int) -> int | None:
+    """The 62 low bits of an id for an instant (µs since 1970, UTC); None when ``text`` is no id for it. ``with_low`` is the way back."""
+    digits = text[-36:].replace("-", "")
+    if not _UUID7.fullmatch(text[-36:]):
+        return None
+    low = int(digits[16:], 16) & _LOW_MAX
+    return low if _uuid7(at_us, low) == text[-36:] else None
+
+
+def with_low(prefix: Prefix, at_us: int, low: int) -> str:
+    """The id of an instant (µs since 1970, UTC) and 62 low bits."""
+    return f"{prefix}_{_uuid7(at_us, low)}"
+
+
+def instant_of(text: str) -> int | None:
+    """The instant (µs since 1970, UTC) that an id is for; None when ``text`` is not an id of ours."""
+    if prefix_of(text) is None:
+        return None
+    milliseconds, microseconds = int(text[-36:-23].replace("-", ""), 16), int(text[-21:-18], 16)
+    return 1000 * milliseconds + microseconds
 
 
 def prefix_of(text: str) -> Prefix | None:

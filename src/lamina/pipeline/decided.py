@@ -103,6 +103,7 @@ def stage_row(event: Event, stage: Stage, payload: Mapping[str, Any]) -> Lifecyc
         scope=event.scope,
         event_id=event.id,
         job_id=event.batch_id,
+        position=event.position,
         payload=payload,
     )
 

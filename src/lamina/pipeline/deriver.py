@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from lamina import limits
-from lamina.index.rows import event_row, record_row
+from lamina.index.rows import days_noted, event_row, record_row
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.expiry import expiry_of
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, layer_of
@@ -225,7 +225,8 @@ class Deriver:
                 continue
             facts = read.of(event)
             wants_vector = event.directives.embed != "none" and event.id not in vectors
-            writes = Writes(texts=[event_row(event, facts, wants_vector=wants_vector)])
+            days = days_noted(event)
+            writes = Writes(texts=[event_row(event, facts, wants_vector=wants_vector, days=days)])
             writes.texts += [record_row(fact) for fact in facts if fact.event_id == event.id]
             if event.id in vectors:
                 writes.vectors.append(vectors[event.id])

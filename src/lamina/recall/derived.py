@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final, Protocol
 
+from lamina import limits
 from lamina.index.rows import words_of_record
 from lamina.kernel.records import Belief, Claim, Concept, Layer, Record, Stance, layer_of
 from lamina.kernel.scopes import Scope
@@ -137,12 +139,18 @@ def _showable(ranked: Sequence[ScoredRecord], kept_out: dict[str, tuple[str, ...
     """The records whose own words may be shown; the others are noted."""
     shown = []
     for one in ranked:
-        reasons = quarantine_of_words(words_of_record(one.record))
+        reasons = _kept_out_by(words_of_record(one.record))
         if reasons:
             kept_out[one.record.id] = reasons
         else:
             shown.append(one)
     return shown
+
+
+@lru_cache(maxsize=limits.ROWS_PARSED_MAX)
+def _kept_out_by(words: str) -> tuple[str, ...]:
+    """As ``quarantine_of_words``, remembered: the same records come with every question about the same matter."""
+    return quarantine_of_words(words)
 
 
 def is_visible(plan: Plan, record: Record) -> bool:

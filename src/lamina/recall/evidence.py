@@ -23,11 +23,12 @@ SlotPlace = tuple[Scope, str | None]
 class ClaimEnds:
     """The ``facts`` that rest on events, as the plan sees them, and of the ``closed`` ones what may stand in their place.
 
-    ``holders`` hold their slots now; ``known`` are the facts at hand, with those that the chains of what replaced them lead to.
+    ``ended_by`` are the ids of what told that they are over. ``holders`` hold their slots now; ``known`` are the facts at hand, with those that the chains of what replaced them lead to.
     """
 
     facts: Mapping[str, Fact] = field(default_factory=dict)
     closed: Mapping[str, Fact] = field(default_factory=dict)
+    ended_by: Mapping[str, Collection[str]] = field(default_factory=dict)
     holders: Mapping[SlotPlace, Fact] = field(default_factory=dict)
     known: Mapping[str, Fact] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.recall.pack import Item
 from lamina.store.queries import Links
 
-__all__ = ["DEPTH_MAX", "SOURCES_MAX", "citations", "knowledge_subgraph", "records_cited"]
+__all__ = ["DEPTH_MAX", "SOURCES_MAX", "citations", "knowledge_subgraph"]
 
 DEPTH_MAX = 4
 SOURCES_MAX = 32
@@ -22,24 +22,15 @@ def citations(record_ids: Collection[str], links: Links) -> dict[str, list[str]]
     found: dict[str, list[str]] = {}
     front = [i for i in record_ids if not is_event(i)]
     for _ in range(DEPTH_MAX):
-        sources = links.sources_of(front)
+        sources = links.cited_by(front)
         onward: list[str] = []
         for record_id in front:
-            found[record_id] = _shown_of(sources.get(record_id, ()))
-            onward += [i for i in found[record_id] if not is_event(i) and i not in found]
+            found[record_id] = list(sources.get(record_id, ()))
+            onward += [i for i in links.onward_from(record_id) if i not in found]
         front = list(dict.fromkeys(onward))
         if not front:
             break
     return found
-
-
-def records_cited(sources: Sequence[str]) -> list[str]:
-    """The records among the sources that are shown of an item."""
-    return [i for i in _shown_of(sources) if not is_event(i)]
-
-
-def _shown_of(sources: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(sources))[:SOURCES_MAX]
 
 
 def knowledge_subgraph(chosen: Mapping[Layer, Sequence[Item]]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from lamina.recall.derived import (
     wanted_records,
 )
 from lamina.recall.evidence import Behind, ClaimEnds, DerivedLayers, Displayed, Rendered
-from lamina.recall.explain import DEPTH_MAX, SOURCES_MAX, records_cited
+from lamina.recall.explain import DEPTH_MAX, SOURCES_MAX
 from lamina.recall.layers.lenses import calibrated
 from lamina.recall.pack import Item
 from lamina.recall.plan import Plan
@@ -47,7 +47,8 @@ from lamina.recall.superseded import (
 )
 from lamina.recall.understood import standings_of_chosen
 from lamina.recall.wording import without_cancelled
-from lamina.store.ports.records import RecordQuery
+from lamina.store.kept import KeptReads, ReadsOfNow
+from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.ports.store import Store
 from lamina.store.queries import Links, Shown
 
@@ -61,8 +62,11 @@ _BEYOND_EVENTS: Final = 2
 class Gathering:
     """Reads for one plan; the rounds in their order."""
 
-    def __init__(self, store: Store, retriever: Retriever, plan: Plan, call: Call) -> None:
+    def __init__(self, store: Store, kept: KeptReads, retriever: Retriever, plan: Plan, call: Call) -> None:
         self._store = store
+        self._reads: Records | ReadsOfNow = (
+            kept.now(plan.tenant_id) if plan.held_at is None else store.records
+        )
         self._retriever = retriever
         self._plan = plan
         self._call = call
@@ -80,7 +84,7 @@ class Gathering:
         if plan.called is not None and plan.called.opaque:
             _ = plan.called.name  # rendering will ask for it
         self._shown = Shown(
-            self._store.records,
+            self._reads,
             self._plan.tenant_id,
             self._call.may_read,
             pool.home,
@@ -147,7 +151,7 @@ class Gathering:
 
     def _records(self, ids: Collection[str]) -> dict[str, Record]:
         plan = self._plan
-        found = self._store.records.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
+        found = self._reads.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
         return calibrated(self._store.definitions, plan.tenant_id, found, plan.held_at)
 
     def _as_held_before(self, records: Iterable[Record]) -> dict[str, Record]:
@@ -184,7 +188,7 @@ class Gathering:
         closed = closed_by(plan, facts)
         if not closed:
             return ClaimEnds()
-        self._shown.supports_of(told_over(closed))
+        ended_by = self._shown.ended_by(told_over(closed), plan.axes.seen_at)
         holders: dict[tuple[Scope, str | None], Fact] = {}
         for scope, slots in replaced_slots(plan, closed.values()).items():
             in_slots = self._store.records.in_slots(plan.tenant_id, scope, slots, limit=HELD_MAX)
@@ -193,9 +197,11 @@ class Gathering:
                     holders.setdefault(slot_place(each), each)
         known = {i: each for i, each in records.items() if isinstance(each, Fact)}
         known |= {each.id: each for each in holders.values()}
-        ends = ClaimEnds(facts, closed, holders, known)
+        ends = ClaimEnds(facts, closed, ended_by, holders, known)
+        looked_for: set[str] = set()
         for _ in range(HOPS_MAX):
-            following = next_in_chains(ends)
+            following = next_in_chains(ends) - looked_for
+            looked_for |= following
             more = claims_of(plan, following, self._records(following)) if following else {}
             if not more:
                 break
@@ -245,29 +251,36 @@ class Gathering:
         self._shown.derived_from(event_ids)
         self._read_sources([each for each in cited if not is_event(each)])
         concepts = [item.value for item in chosen.get(Layer.UNDERSTANDING, ())]
-        consulted = {
-            each.id: self._consulted(each) for each in concepts if isinstance(each, Concept) and each.inputs
-        }
+        consulted = self._consulted([each for each in concepts if isinstance(each, Concept) and each.inputs])
         others = [item.id for layer, items in chosen.items() if layer is not Layer.EVENTS for item in items]
         supports = self._shown.supports_of([each for each in others if each not in consulted]) | consulted
-        standings = standings_of_chosen(self._store, self._plan, concepts, supports)
+        standings = standings_of_chosen(self._store, self._reads, self._plan, concepts, supports)
         links = self._shown.links
         return Rendered(replace(links, supports={**links.supports, **consulted}), standings)
 
-    def _consulted(self, concept: Concept) -> list[Support]:
-        """The supports of a concept that its version was made from, by the ids that citations have read: it may have had ten times as
-        many in all its versions."""
-        own, tenant_id = frozenset(concept.inputs), self._plan.tenant_id
-        sources = self._shown.sources_of([concept.id]).get(concept.id, ())
-        return [Support(tenant_id, concept.id, each, Tie.SYNTHESIZED_FROM) for each in sources if each in own]
+    def _consulted(self, concepts: Sequence[Concept]) -> dict[str, list[Support]]:
+        """The supports of concepts that their versions were made from: a concept may have had ten times as many in all of them."""
+        tenant_id = self._plan.tenant_id
+        sources = self._shown.sources_of([each.id for each in concepts])
+        supports: dict[str, list[Support]] = {}
+        for each in concepts:
+            own = frozenset(each.inputs)
+            supports[each.id] = [
+                Support(tenant_id, each.id, source, Tie.SYNTHESIZED_FROM)
+                for source in sources.get(each.id, ())
+                if source in own
+            ]
+        return supports
 
     def _read_sources(self, record_ids: Collection[str]) -> None:
         """Read what citations show: the sources of records, and of these in turn."""
         self._shown.read_below(record_ids, SOURCES_MAX)
         front: Collection[str] = record_ids
+        reached, links = set(record_ids), self._shown.links
         for _ in range(DEPTH_MAX):
             # Nothing is left to read, but where sources that are not shown stood before others.
-            sources = self._shown.sources_of(front)
-            front = {i for each in sources.values() for i in records_cited(each)}
+            self._shown.cited_by(front, SOURCES_MAX)
+            front = {i for each in front for i in links.onward_from(each)} - reached
+            reached |= front
             if not front:
                 break

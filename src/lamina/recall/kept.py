@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
@@ -62,7 +63,7 @@ class KeptResults(Generic[ResultT]):
     def __init__(self, store: Store, kind: PackKind, result: type[ResultT]) -> None:
         self._store = store
         self._kind = kind
-        self._kept = TypeAdapter(tuple[result, Basis])  # type: ignore[valid-type] # as it is at run time
+        self._kept = _adapter(result)
 
     def find(self, key: str, call: Call) -> ResultT | None:
         """What the caller's key led to within the last minute, while what it was made from stands; ``Conflict``
@@ -94,6 +95,12 @@ class KeptResults(Generic[ResultT]):
                 content=packed(self._kept.dump_json((result, basis), by_alias=True)),
             )
         )
+
+
+@cache
+def _adapter(result: type[ResultT]) -> TypeAdapter[tuple[ResultT, Basis]]:
+    """Made once for a kind of result: it takes as long as half of a server's parts together."""
+    return TypeAdapter(tuple[result, Basis])  # type: ignore[valid-type] # as it is at run time
 
 
 def _hash_of(call: Call) -> str:

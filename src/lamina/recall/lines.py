@@ -82,6 +82,7 @@ def _worded(held: Held, plan: Plan, counter: TokenCounter, chars: int = SNIPPET_
         called=plan.called,
         said_at=held.said_at,
         chars=chars,
+        days=held.days,
     )
     (tokens,) = counter.count([f"- {line}{change_mark(held.changed, '[99]')} [99]\n"])
     return line, tokens

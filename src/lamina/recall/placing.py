@@ -3,7 +3,7 @@ its place. Functions of values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -13,6 +13,7 @@ from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Episode, Fact, Layer, Record
 from lamina.kernel.time import Instant
+from lamina.language.days import DayNote
 from lamina.language.sentences import split_sentences
 from lamina.models.ports import Float32Array
 from lamina.recall.changed import Changes
@@ -50,7 +51,8 @@ _SENTENCES_MAX: Final = 8
 
 class Held(NamedTuple):
     """An event or a record that answers, with its score and, where they were asked for, the parts of it. Of a fact, ``said_at`` is
-    when the turn was said that tells it. ``mark`` says of a line what no longer holds of it, or is disputed."""
+    when the turn was said that tells it. ``mark`` says of a line what no longer holds of it, or is disputed; ``days``
+    is what was noted of the days that a turn means."""
 
     value: Event | Record
     score: float
@@ -61,6 +63,7 @@ class Held(NamedTuple):
     mark: str = ""
     changed: MayHaveChanged | None = None
     quarantined: tuple[str, ...] = ()
+    days: DayNote | None = None
 
 
 class Candidates(NamedTuple):
@@ -131,19 +134,19 @@ def place(
     supersession: Supersession,
     displayed: Displayed,
     answered_anew: Mapping[str, MayHaveChanged],
-    quarantined: Callable[[str], tuple[str, ...]],
+    pool: EventPool,
     *,
     explained: bool,
 ) -> Answers:
-    """The values of each layer; ``answered_anew`` has by their ids the turns that may have changed, ``quarantined`` gives the reasons that
-    keep an event out. With ``explained`` they have the parts of each score."""
+    """The values of each layer; ``answered_anew`` has by their ids the turns that may have changed, the ``pool`` knows what keeps an
+    event out and what was noted of it. With ``explained`` they have the parts of each score."""
     scored = {one.record_id: one for one in (*of_events.best, *of_events.more)}
     changes, derived = displayed.changes, displayed.derived
     placed = put_right({i: one.score for i, one in scored.items()}, supersession, displayed.events, plan)
     newer = _newer_turns(changes, placed, derived, plan)
     placed = sorted([*placed, *newer], key=lambda each: -each.score)
     if not plan.include_quarantined:
-        placed = [each for each in placed if not quarantined(each.event.id)]
+        placed = [each for each in placed if not pool.quarantined(each.event.id)]
     least = plan.faintest * max((each.score for each in placed), default=0.0)
     marking = {mark.event_id for mark in answered_anew.values()}
     placed = [each for each in placed if each.score >= least or each.event.id in marking]
@@ -155,8 +158,9 @@ def place(
             own = scored.get(each.event.id)
             signals = {**(own.contributions if own else {}), **each.added}
         anew = answered_anew.get(each.event.id) if each.superseded is None else None
-        one = Held(each.event, each.score, signals, each.superseded, each.needs, changed=anew)
-        if reasons := quarantined(each.event.id):
+        days = pool.days(each.event.id)
+        one = Held(each.event, each.score, signals, each.superseded, each.needs, changed=anew, days=days)
+        if reasons := pool.quarantined(each.event.id):
             one = one._replace(quarantined=reasons, mark=QUARANTINE_MARK)
         held[each.event.id in first].append(one)
     limit = plan.limits.get(Layer.EVENTS, 0)

@@ -50,6 +50,7 @@ from lamina.recall.score import (
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import superseded_among
 from lamina.recall.weights import DEFAULT
+from lamina.store.kept import KeptReads
 from lamina.store.ports.packs import PackKind
 from lamina.store.ports.store import Store
 from lamina.types.layer_requests import View
@@ -98,6 +99,7 @@ class Recalling:
         self._counter = counter
         self._ids = ids
         self._narrator = narrator
+        self._reads = KeptReads(store.records)
         self._kept = KeptResults(store, PackKind.RECALL, Pack)
 
     def grants(self, request: Recall) -> list[Grant]:
@@ -224,7 +226,7 @@ class Recalling:
     def _chosen(self, plan: Plan, call: Call, trail: Trail, *, explained: bool = False) -> _Chosen:
         """What answers a plan: two rounds of reading, and in between what follows from what was read."""
         trail.note("ARIL_classify", plan=plan.name, filters_applied=list(plan.filter.names))
-        gathering = Gathering(self._store, self._retriever, plan, call)
+        gathering = Gathering(self._store, self._reads, self._retriever, plan, call)
         pool = gathering.candidates()
         trail.note("hybrid_retrieve", **arms_of(pool))
         plan.deadline.check()
@@ -247,9 +249,7 @@ class Recalling:
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
         displayed = gathering.displayed(turns.ids, supersession, derived)
         trail.note("read_displayed", events=len(displayed.events))
-        answers = place(
-            plan, turns, supersession, displayed, newer.marks, pool.quarantined, explained=explained
-        )
+        answers = place(plan, turns, supersession, displayed, newer.marks, pool, explained=explained)
         kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)
         trail.note("quarantine", included=plan.include_quarantined, left_out=len(kept_out))
         figures = pool, plan, ranked, derived.by_layer.get(Layer.FACTS, ())

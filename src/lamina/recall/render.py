@@ -8,7 +8,6 @@ section of the block, or pose as one of its markers: ``[1]`` in a text is shown 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,22 +21,18 @@ from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.local import LocalTime, day_text, minute_text
 from lamina.kernel.names import scope_segment
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
-from lamina.kernel.shown import on_one_line
+from lamina.kernel.shown import unquoted, without_markers
 from lamina.kernel.time import Instant, rfc3339
+from lamina.language.days import NOTED_CHARS_MAX, DayNote, days_of_line
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
-from lamina.recall.days import days_meant
 from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.types.recall import CitationMode
 
 __all__ = ["QUARANTINE_MARK", "SNIPPET_CHARS", "Block", "change_mark", "line_of", "render_block", "snippet"]
 
-SNIPPET_CHARS: Final = 480
-_OPENS, _CLOSES = r"\[［【〔⟦", r"\]］】〕⟧"
-_BETWEEN = rf"[^\w{_OPENS}{_CLOSES}]"
-_MARKER = re.compile(rf"[{_OPENS}]({_BETWEEN}*\d(?:\d|{_BETWEEN})*)[{_CLOSES}]")
-"""A number in brackets, of any script and with anything unseen beside it. No bracket is looked at twice."""
+SNIPPET_CHARS: Final = NOTED_CHARS_MAX
 
 _SECTIONS: Sequence[tuple[Layer, str]] = (
     (Layer.FACTS, "Facts"),
@@ -67,20 +62,22 @@ def line_of(
     mark: str = "",
     called: Called | None = None,
     said_at: Instant | None = None,
+    days: DayNote | None = None,
     chars: int = SNIPPET_CHARS,
 ) -> str:
-    """The line of an item, without its marker, with up to ``chars`` of what an event says. ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as
-    it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
+    """The line of an item, without its marker, with up to ``chars`` of what an event says. ``mark`` stands behind who said what an event says,
+    and at the end elsewhere; what was said stays as it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn
+    was said that tells a fact, ``days`` what was noted of the days that a turn means."""
     if isinstance(value, Event):
-        return _plain(_event_line(value, terms, mark, called, chars))
-    return _plain(_worded(value, called, said_at) + mark)
+        return without_markers(_event_line(value, terms, mark, called, days, chars))
+    return without_markers(_worded(value, called, said_at) + mark)
 
 
 def _worded(value: Record, called: Called | None, said_at: Instant | None) -> str:
     match value:
         case Fact():
             text = value.text if called is None else called.said_of(value, value.text)
-            return f"{_plain(text)} ({_validity(value, said_at)}{_ended(value)}{_source(value)})"
+            return f"{without_markers(text)} ({_validity(value, said_at)}{_ended(value)}{_source(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
             if called is not None:
@@ -88,55 +85,56 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
             negation = "not: " if value.negated else ""
             low, high = round(value.lower, 2), round(value.upper, 2)
             return (
-                f"{negation}{_plain(claim)} "
+                f"{negation}{without_markers(claim)} "
                 f"({value.stance}, confidence {value.confidence:.2f}, 90% in [{low:.2f}, {high:.2f}]{_ended(value)}{_source(value)})"
             )
         case Episode():
-            name = _unquoted(value.name)
-            summary = _unquoted(value.summary if called is None else called.spoken(value.summary))
+            name = unquoted(value.name)
+            summary = unquoted(value.summary if called is None else called.spoken(value.summary))
             return f'{name}: "{summary}"' if summary else name
         case Concept():
             name, summary = value.name, value.summary
             if called is not None:
                 name, summary = called.understood(name, summary)
-            return f"{_plain(name)}: {_plain(summary)}"
+            return f"{without_markers(name)}: {without_markers(summary)}"
         case _:
             raise AssertionError("every layer has a line")
 
 
-def _event_line(event: Event, terms: Sequence[str], mark: str, called: Called | None, chars: int) -> str:
+def _event_line(
+    event: Event,
+    terms: Sequence[str],
+    mark: str,
+    called: Called | None,
+    days: DayNote | None,
+    chars: int,
+) -> str:
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
-        source = f" ({_unquoted(event.modality.replace('_', ' '))}, quoted)"
+        source = f" ({unquoted(event.modality.replace('_', ' '))}, quoted)"
     source += mark
     day = minute_text(event.context.observed_at, event.offset)
     text, observed = text_of(event.content), LocalTime(event.context.observed_at, event.offset)
-    whole = len(text) <= min(chars, SNIPPET_CHARS)
-    said = _said_whole(text, observed) if whole else _said(snippet(text, terms, chars), observed)
+    said = _said(snippet(text, terms, chars), observed, days)
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
-    return f"{day} {_unquoted(speaker)}{source}: {said}"
-
-
-def _said(words: str, observed: LocalTime) -> str:
-    """Words in quotation marks, and behind them which days they mean."""
-    words = _unquoted(words)
-    meant = _unquoted(days_meant(words, observed))
-    return f'"{words}"{" " if meant else ""}{meant}'
+    return f"{day} {unquoted(speaker)}{source}: {said}"
 
 
 @lru_cache(maxsize=limits.LINES_KEPT_MAX)
-def _said_whole(text: str, observed: LocalTime) -> str:
-    """A text that is shown whole, whatever is asked. What was told before is asked for again: reading its days takes longer than to
-    rank it."""
-    return _said(snippet(text, ()), observed)
+def _said(words: str, observed: LocalTime, days: DayNote | None) -> str:
+    """Words in quotation marks, and behind them which days they mean. What was told before is asked for again: reading its days, where no
+    note of them is there, takes longer than to rank it."""
+    words = unquoted(words)
+    meant = unquoted(days_of_line(words, observed, days))
+    return f'"{words}"{" " if meant else ""}{meant}'
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
     """The text on one line; of a long one, the run of sentences that holds most of the question's terms, a term by how rare it is in
     the text: what every sentence says tells none from another."""
-    plain = _plain(text)
+    plain = without_markers(text)
     if len(plain) <= chars:
         return plain
     sentences = [sentence.text for sentence in split_sentences(plain, count_max=200)]
@@ -168,7 +166,7 @@ def _source(claim: Claim) -> str:
     author = claim.said_by
     if author is None or claim.scope.person == scope_segment(author.id):
         return ""
-    return f"; said by {_unquoted(author.name)}"
+    return f"; said by {unquoted(author.name)}"
 
 
 def _ended(claim: Claim) -> str:
@@ -182,15 +180,6 @@ def _validity(fact: Fact, said_at: Instant | None) -> str:
     if fact.valid_from == said_at:
         return f"said {begins}, until {ends}" if ends else f"said {begins}"
     return f"{begins} to {ends}" if ends else f"since {begins}"
-
-
-def _plain(text: str) -> str:
-    """Text on one line, without what cannot be seen and without what looks like a marker."""
-    return _MARKER.sub(r"(\1)", on_one_line(text))
-
-
-def _unquoted(text: str) -> str:
-    return _plain(text).replace('"', "'")
 
 
 @dataclass(frozen=True, slots=True)

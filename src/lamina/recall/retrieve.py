@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Final
@@ -18,6 +18,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.language.days import DayNote
 from lamina.language.tokens import known_terms
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.models.recent import RecentQuestions
@@ -51,10 +52,12 @@ class EventPool:
     arms: Mapping[str, int]
     quarantined: Callable[[str], tuple[str, ...]]
     """Why an event of the searched indexes is kept out; empty where it is not."""
+    days: Callable[[str], DayNote | None]
+    """What was noted of the days that an event of the searched indexes means, None where nothing was."""
     kept_out: Sequence[str]
     """Quarantined events that would have been drawn, best first."""
     home: Home
-    """The scope of a record that is in one of the searched indexes; a record never moves, so that it stays right."""
+    """The scopes of records that are in the searched indexes; a record never moves, so that it stays right."""
     partial: bool
     """Whether something is still to be derived from what the plan sees: words are found as they are told, the rest follows."""
 
@@ -126,6 +129,7 @@ class Retriever:
             words,
             drawn.arms,
             _quarantined(searched),
+            _days(searched),
             drawn.kept_out[: limits.QUARANTINED_NAMED_MAX],
             _home(searched),
             any(_waits(index.waiting_since, plan) for index in searched),
@@ -133,11 +137,8 @@ class Retriever:
 
 
 def _home(indexes: Sequence[ScopeIndex]) -> Home:
-    def home(record_id: str) -> Scope | None:
-        for index in indexes:
-            if record_id in index:
-                return index.scope
-        return None
+    def home(record_ids: Collection[str]) -> Mapping[str, Scope]:
+        return {each: index.scope for index in indexes for each in index.known(record_ids)}
 
     return home
 
@@ -151,6 +152,13 @@ def _quarantined(indexes: Sequence[ScopeIndex]) -> Callable[[str], tuple[str, ..
         return next((index.quarantined(record_id) for index in indexes if record_id in index), ())
 
     return reasons
+
+
+def _days(indexes: Sequence[ScopeIndex]) -> Callable[[str], DayNote | None]:
+    def days(record_id: str) -> DayNote | None:
+        return next((index.days(record_id) for index in indexes if record_id in index), None)
+
+    return days
 
 
 def _persons(plan: Plan, speakers: Sequence[Sequence[str]]) -> frozenset[str]:

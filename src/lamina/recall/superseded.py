@@ -15,9 +15,8 @@ from typing import Final, Protocol
 
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.local import Offset, day_text
-from lamina.kernel.records import Fact, Layer, Record, Support, layer_of
+from lamina.kernel.records import Fact, Layer, Record, layer_of
 from lamina.kernel.scopes import Scope
-from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
 from lamina.language.tokens import analyse, term_set
@@ -136,9 +135,15 @@ def closed_by(plan: Plan, facts: Mapping[str, Fact]) -> dict[str, Fact]:
     return {i: each for i, each in facts.items() if each.valid_to is not None and each.valid_to <= holds_at}
 
 
-def told_over(closed: Mapping[str, Fact]) -> list[str]:
-    """Those of closed facts that a word ended: what was replaced was not, so that nobody's word needs to be looked for."""
-    return [i for i, each in closed.items() if each.superseded_by is None]
+def told_over(closed: Mapping[str, Fact]) -> dict[str, Instant | None]:
+    """Those of closed facts that a word ended, with their last instants: "I used to live in Porto" speaks of it; of what lasted no
+    longer than that, nothing does. What was replaced was ended by no word, so that nobody's needs to be looked for."""
+    return {i: _last(each) for i, each in closed.items() if each.superseded_by is None}
+
+
+def _last(fact: Fact) -> Instant | None:
+    assert fact.valid_to is not None, "a closed fact has an end"
+    return fact.valid_to - 1 if fact.valid_to - 1 > fact.valid_from else None
 
 
 def superseded_among(plan: Plan, event_ids: Collection[str], claims: ClaimEnds, links: Links) -> Supersession:
@@ -146,11 +151,7 @@ def superseded_among(plan: Plan, event_ids: Collection[str], claims: ClaimEnds, 
     closed = claims.closed
     if not closed:
         return Supersession()
-    ended_by_word = told_over(closed)
-    enders = {
-        i: _enders(closed[i], supports, plan.axes.seen_at)
-        for i, supports in links.supports_of(ended_by_word).items()
-    }
+    enders = claims.ended_by
     ends = _ends(claims, enders)
     words = set(plan.terms)
     found, unasked = {}, set()
@@ -238,19 +239,6 @@ def _standpoint(plan: Plan) -> Instant | None:
     if axes.recorded_during is not None:
         return None
     return axes.valid_during.start if axes.valid_during is not None else axes.valid_at
-
-
-def _enders(fact: Fact, supports: Collection[Support], seen_at: Instant) -> set[str]:
-    """The events that told of a fact that it was over: "I used to live in Porto" speaks of its last instant."""
-    assert fact.valid_to is not None, "an open fact was ended by nobody"
-    last = fact.valid_to - 1
-    return {
-        each.source_id
-        for each in supports
-        if each.recorded_at <= seen_at
-        and each.relation != Tie.MAY_CHANGE
-        and (each.polarity == "against" or each.at == last > fact.valid_from)
-    }
 
 
 def _ends(claims: ClaimEnds, enders: Mapping[str, Collection[str]]) -> dict[str, Superseded]:

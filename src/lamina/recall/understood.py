@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, TypedDict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final, Protocol, TypedDict
 
 from lamina.kernel.records import Concept, Fact, Layer, Support, layer_of
 from lamina.kernel.scopes import Scope
@@ -20,6 +20,12 @@ __all__ = ["standings", "standings_of_chosen"]
 _NEWER_MAX: Final = 64
 
 
+class _States(Protocol):
+    def input_states(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> Mapping[str, InputState]: ...
+
+
 class _Named(TypedDict, total=False):
     """How facts name an entity, as a query asks for it."""
 
@@ -33,19 +39,21 @@ def standings(
     concepts: Sequence[Concept],
     supports: Callable[[str], Sequence[Support]],
     *,
+    records: _States | None = None,
     now: Instant,
     seen_at: Instant | None = None,
 ) -> dict[str, ConceptStanding]:
-    """How each concept stands, by id: now, or as seen at an instant. ``supports`` are those that the reader may see."""
+    """How each concept stands, by id: now, or as seen at an instant. ``supports`` are those that the reader may see, ``records`` what
+    tells how their sources stand where the store need not be asked."""
     if not concepts:
         return {}
     own = {each.id: consulted_supports(each, supports(each.id)) for each in concepts}
     sources = {support.source_id for found in own.values() for support in found}
     events = {each for each in sources if layer_of(each) is Layer.EVENTS}
-    records = store.records.input_states(tenant_id, sources - events, seen_at=seen_at)
+    states = (records or store.records).input_states(tenant_id, sources - events, seen_at=seen_at)
     told = store.log.get(tenant_id, events)
     gone = {
-        each: (records[each].excluded if each in records else True)
+        each: (states[each].excluded if each in states else True)
         if each not in events
         else each not in told or told[each].excluded
         for each in sources
@@ -53,19 +61,29 @@ def standings(
     at = seen_at or now
     newer = _newer(store, [each for each in concepts if _may_be_stale(each)], at)
     return {
-        concept.id: _standing(concept, own[concept.id], records, gone, newer.get(concept.id, ()), at)
+        concept.id: _standing(concept, own[concept.id], states, gone, newer.get(concept.id, ()), at)
         for concept in concepts
     }
 
 
 def standings_of_chosen(
-    store: Store, plan: Plan, values: Iterable[object], supports: Mapping[str, Sequence[Support]]
+    store: Store,
+    records: _States,
+    plan: Plan,
+    values: Iterable[object],
+    supports: Mapping[str, Sequence[Support]],
 ) -> dict[str, ConceptStanding]:
     """Mirrors ``standings``, for the concepts among what a recall chose."""
     concepts = [each for each in values if isinstance(each, Concept)]
     at = plan.axes.seen_at
     return standings(
-        store, plan.tenant_id, concepts, lambda each: supports.get(each, ()), now=at, seen_at=plan.held_at
+        store,
+        plan.tenant_id,
+        concepts,
+        lambda each: supports.get(each, ()),
+        records=records,
+        now=at,
+        seen_at=plan.held_at,
     )
 
 

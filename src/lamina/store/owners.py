@@ -92,7 +92,7 @@ _SUPPORT: Final = {
     "figures": "relation weight polarity place part at recorded_at",
 }
 _TEXT: Final = {
-    "content": "terms keys",
+    "content": "terms keys days",
     "names": "scope session speaker",
     "ids": "tenant_id record_id",
     "figures": "layer recorded_at observed_at role characters question_share self_share wants_vector quarantined",
@@ -119,11 +119,12 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         _LOG,
         names="scope payload",
         ids="tenant_id id event_id job_id",
-        figures="sequence name number arrived_at",
+        figures="sequence name number arrived_at position",
     ),
     "record": _table(_LOG, **_RECORD),
     "support": _table(_LOG, **_SUPPORT),
     "entity": _table(_LOG, names="normalised_name", ids="tenant_id id", figures="type"),
+    "touched": _table(_LOG, ids="tenant_id id", figures="number"),
     "mention": _table(
         _LOG, names="scope surface", ids="tenant_id entity_id event_id", figures="position type"
     ),
@@ -383,11 +384,16 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "pipeline/loops/meaning.py": _BY_WORDS,
     "pipeline/posterior.py": _NO_CONTENT,
     "pipeline/titles.py": _BY_WORDS,
+    "recall/derived.py": _BY_WORDS,
+    "recall/kept.py": _NO_CONTENT,
     "recall/render.py": _BY_WORDS,
     "recall/room.py": _NO_CONTENT,
     "remote/documents.py": _NO_CONTENT,
     "remote/peers.py": _NO_CONTENT,
     "store/blocks.py": _NO_CONTENT,
+    "store/kept.py": MemoryPlace(
+        "lets go of what ``Records.touched`` names, and of everything once an erasure has emptied that"
+    ),
     "store/documents/growing.py": MemoryPlace("another one for the repository that is written anew"),
     "store/documents/projector.py": MemoryPlace("made anew with the repository"),
     "store/sqlite/log.py": _BY_ROW,

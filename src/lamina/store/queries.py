@@ -7,26 +7,70 @@ event is in the event's own scope: behind a record that is left out, its events 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from lamina import limits
-from lamina.kernel.records import Support, is_event, layer_of
+from lamina.kernel.ids import Prefix
+from lamina.kernel.records import Support, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
-from lamina.store.ports.records import Records
 
-__all__ = ["Home", "Links", "MayRead", "Shown", "derived_from"]
+__all__ = ["Home", "Links", "MayRead", "Shown", "WhyGraph", "derived_from", "records_among"]
 
 MayRead = Callable[[Scope], bool]
 """Whether the reader may read a scope."""
 
-Home = Callable[[str], Scope | None]
-"""The scope of a record, None of one that is not at hand."""
+Home = Callable[[Collection[str]], Mapping[str, Scope]]
+"""The scopes of those records that are at hand."""
 
 _DEPTH = 3  # event -> fact or episode -> belief -> concept
 _DEPTH_BELOW = 4
+_EVENT_ID = f"{Prefix.EVENT.value}_"
+
+
+class WhyGraph(Protocol):
+    """What ``Shown`` reads of ``Records``."""
+
+    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]: ...
+
+    def resting_on(
+        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]: ...
+
+    def resting_above(
+        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]: ...
+
+    def supports_of(
+        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[Support]]: ...
+
+    def supports_related(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        relation: Tie,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]: ...
+
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]: ...
+
+    def sources_below(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        steps: int,
+        width: int,
+        *,
+        most: int | None = None,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +79,9 @@ class Links:
 
     resting: Mapping[str, Sequence[str]]
     supports: Mapping[str, Sequence[Support]]
-    sources: Mapping[str, Sequence[str]]
+    cited: Mapping[str, Sequence[str]]
+    onward: Mapping[str, Sequence[str]]
+    derived: Mapping[str, Sequence[str]]
 
     def resting_on(self, source_ids: Collection[str]) -> dict[str, Sequence[str]]:
         """Mirrors ``Shown.resting_on``."""
@@ -45,28 +91,32 @@ class Links:
         """Mirrors ``Shown.supports_of``."""
         return {each: supports for each in record_ids if (supports := self.supports[each])}
 
-    def sources_of(self, record_ids: Collection[str]) -> dict[str, Sequence[str]]:
-        """Mirrors ``Shown.sources_of``."""
-        return {each: ids for each in record_ids if (ids := self.sources[each])}
+    def cited_by(self, record_ids: Collection[str]) -> dict[str, Sequence[str]]:
+        """Mirrors ``Shown.cited_by``, of what was read below."""
+        return {each: ids for each in record_ids if (ids := self.cited[each])}
 
-    def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
+    def onward_from(self, record_id: str) -> Sequence[str]:
+        """The records among those that a record cites."""
+        return self.onward[record_id]
+
+    def derived_from(self, event_ids: Collection[str]) -> dict[str, Sequence[str]]:
         """Mirrors ``derived_from``."""
-        return derived_from(event_ids, self.resting_on)
+        return {each: ids for each in event_ids if (ids := self.derived[each])}
 
 
 class Shown:
     """The why graph as one reader may see it, for the length of one call: it asks for everything once.
 
-    ``home`` tells the scope of those records that the caller has at hand anyway, and None of others. With ``seen_at`` it is
+    ``home`` tells the scopes of those records that the caller has at hand anyway. With ``seen_at`` it is
     the graph as it stood then.
     """
 
     def __init__(
         self,
-        records: Records,
+        records: WhyGraph,
         tenant_id: str,
         may_read: MayRead,
-        home: Home = lambda _: None,
+        home: Home = lambda _: {},
         *,
         seen_at: Instant | None = None,
     ) -> None:
@@ -79,23 +129,26 @@ class Shown:
         self._readable: dict[Scope, bool] = {}
         self._resting: dict[str, list[str]] = {}
         self._supports: dict[str, list[Support]] = {}
-        self._sources: dict[str, list[str]] = {}
+        self._cited: dict[str, list[str]] = {}
+        self._onward: dict[str, list[str]] = {}
+        self._derived: dict[str, list[str]] = {}
+        self._looked_at: set[str] = set()
+        self._hidden_ids: set[str] = set()
 
     @property
     def links(self) -> Links:
         """What was read so far, and what will be."""
-        return Links(self._resting, self._supports, self._sources)
+        return Links(self._resting, self._supports, self._cited, self._onward, self._derived)
 
     def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
-        unknown = []
-        for each in ids:
-            if each not in self._scopes:
-                self._scopes[each] = scope = self._home(each)
-                if scope is None:
-                    unknown.append(each)
-        if unknown:
-            self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
+        new = set(ids) - self._scopes.keys()
+        if new:
+            self._scopes |= dict.fromkeys(new)
+            self._scopes |= self._home(new)
+            unknown = sorted(each for each in new if self._scopes[each] is None)
+            if unknown:
+                self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
         return {each: scope for each in ids if (scope := self._scopes[each]) is not None}
 
     def resting_on(self, source_ids: Collection[str]) -> dict[str, list[str]]:
@@ -103,10 +156,8 @@ class Shown:
         unknown = [each for each in source_ids if each not in self._resting]
         if unknown:
             found = self._records.resting_on(self._tenant_id, unknown, seen_at=self._seen_at)
-            hidden = self._hidden({each for ids in found.values() for each in ids})
-            self._resting |= {
-                source: [each for each in found.get(source, ()) if each not in hidden] for source in unknown
-            }
+            visible = self._visible(found)
+            self._resting |= {source: visible.get(source, []) for source in unknown}
         return {each: ids for each in source_ids if (ids := self._resting[each])}
 
     def read_above(self, source_ids: Collection[str], steps: int = _DEPTH) -> None:
@@ -116,65 +167,114 @@ class Shown:
         if not front:
             return
         above = self._records.resting_above(self._tenant_id, front, steps, seen_at=self._seen_at)
-        hidden = self._hidden({each for ids in above.values() for each in ids})
+        visible = self._visible(above)
         reached = set(front)
         for _ in range(steps):
             for source in front:
-                self._resting[source] = [each for each in above.get(source, ()) if each not in hidden]
+                self._resting[source] = visible.get(source, [])
             # Through what is at hand already too: from here it may be a step nearer, and what rests on it is wanted.
             front = sorted({each for source in front for each in self._resting[source]} - reached)
             reached.update(front)
 
     def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
         """Mirrors ``derived_from``, as the reader may see it."""
-        return derived_from(event_ids, self.resting_on)
+        unknown = [each for each in event_ids if each not in self._derived]
+        if unknown:
+            found = derived_from(unknown, self.resting_on)
+            self._derived |= {each: found.get(each, []) for each in unknown}
+        return {each: ids for each in event_ids if (ids := self._derived[each])}
 
     def supports_of(self, record_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""
         unknown = [each for each in record_ids if each not in self._supports]
         if unknown:
             found = self._records.supports_of(self._tenant_id, unknown, seen_at=self._seen_at)
-            hidden = self._hidden({support.source_id for supports in found.values() for support in supports})
-            self._supports |= {
-                record: [each for each in found.get(record, ()) if each.source_id not in hidden]
-                for record in unknown
-            }
+            visible = self._supporting(found)
+            self._supports |= {record: visible.get(record, []) for record in unknown}
         return {each: supports for each in record_ids if (supports := self._supports[each])}
 
     def supports_related(self, record_ids: Collection[str], relation: Tie) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_related``."""
         found = self._records.supports_related(self._tenant_id, record_ids, relation, seen_at=self._seen_at)
-        hidden = self._hidden({support.source_id for supports in found.values() for support in supports})
-        return {
-            record: [each for each in supports if each.source_id not in hidden]
-            for record, supports in found.items()
-        }
+        return self._supporting(found)
+
+    def ended_by(self, last: Mapping[str, Instant | None], seen_at: Instant) -> dict[str, list[str]]:
+        """Mirrors ``Records.ended_by``."""
+        return self._visible(self._records.ended_by(self._tenant_id, last, seen_at=seen_at))
 
     def read_below(self, record_ids: Collection[str], width: int) -> None:
-        """Read in one step the ids of what records rest on, and of the records among the first ``width`` of each what these rest on, down
-        to events: ``sources_of`` has them at hand from then on."""
-        front = [each for each in record_ids if each not in self._sources]
+        """Read in one step the first ``width`` ids of what each record rests on, and of the records among them what these rest on, down to
+        events: ``cited_by`` has them at hand from then on."""
+        front = [each for each in record_ids if each not in self._cited]
         if front:
-            self._read_sources(front, _DEPTH_BELOW, width)
+            self._cite(front, _DEPTH_BELOW, width)
+
+    def cited_by(self, record_ids: Collection[str], width: int) -> dict[str, list[str]]:
+        """The first ``width`` ids of what each record rests on, each once."""
+        unknown = [each for each in record_ids if each not in self._cited]
+        if unknown:
+            self._cite(unknown, 1, width)
+        return {each: ids for each in record_ids if (ids := self._cited[each])}
 
     def sources_of(self, record_ids: Collection[str]) -> dict[str, list[str]]:
         """The ids of what each record rests on, as often as it rests on each."""
-        unknown = [each for each in record_ids if each not in self._sources]
-        if unknown:
-            self._read_sources(unknown, 1, 0)
-        return {each: ids for each in record_ids if (ids := self._sources[each])}
+        found = self._records.sources_below(self._tenant_id, record_ids, 1, 0, seen_at=self._seen_at)
+        return {each: ids for each, ids in self._visible(found).items() if ids}
 
-    def _read_sources(self, record_ids: Collection[str], steps: int, width: int) -> None:
-        below = self._records.sources_below(self._tenant_id, record_ids, steps, width, seen_at=self._seen_at)
-        hidden = self._hidden({each for ids in below.values() for each in ids})
-        for record_id in {*record_ids, *below}:
-            self._sources[record_id] = [each for each in below.get(record_id, ()) if each not in hidden]
+    def _cite(self, record_ids: Collection[str], steps: int, width: int) -> None:
+        # Twice as many as are shown: some may be hidden, or stand there for two relations.
+        most = 2 * width
+        below = self._records.sources_below(
+            self._tenant_id, record_ids, steps, width, most=most, seen_at=self._seen_at
+        )
+        hidden = self._hidden({each for ids in below.values() for each in records_among(ids)})
+        cited = {i: _first(below.get(i, ()), hidden, width) for i in {*record_ids, *below}}
+        short = [i for i, ids in below.items() if len(ids) == most and len(cited[i]) < width]
+        if short:
+            whole = self.sources_of(short)
+            cited |= {i: _first(whole.get(i, ()), (), width) for i in short}
+        self._cited |= cited
+        self._onward |= {i: records_among(ids) for i, ids in cited.items()}
 
-    def _hidden(self, ids: Collection[str]) -> set[str]:
-        scopes = self.scopes_of([each for each in ids if not is_event(each)])
+    def _visible(self, found: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """Lists of ids without those that the reader may not see."""
+        hidden = self._hidden(set().union(*found.values()))
+        if not hidden:
+            return dict(found)
+        return {key: [each for each in ids if each not in hidden] for key, ids in found.items()}
+
+    def _supporting(self, found: Mapping[str, list[Support]]) -> dict[str, list[Support]]:
+        """Supports without those by what the reader may not see."""
+        hidden = self._hidden({each.source_id for supports in found.values() for each in supports})
+        if not hidden:
+            return dict(found)
+        return {
+            key: [each for each in supports if each.source_id not in hidden]
+            for key, supports in found.items()
+        }
+
+    def _hidden(self, ids: Collection[str]) -> Collection[str]:
+        """What the reader may not see of the ids, and of all that were looked at before."""
+        new = set(ids) - self._looked_at
+        self._looked_at |= new
+        scopes = self.scopes_of(records_among(new))
         for scope in set(scopes.values()) - self._readable.keys():
             self._readable[scope] = self._may_read(scope)
-        return {each for each, scope in scopes.items() if not self._readable[scope]}
+        self._hidden_ids |= {each for each, scope in scopes.items() if not self._readable[scope]}
+        return self._hidden_ids
+
+
+def records_among(ids: Iterable[str]) -> list[str]:
+    """Those of the ids that are not events'; a recall looks through thousands."""
+    length = len(_EVENT_ID)
+    return [each for each in ids if each[:length] != _EVENT_ID]
+
+
+def _first(ids: Iterable[str], hidden: Collection[str], width: int) -> list[str]:
+    """The first of the ids that are not hidden, each once."""
+    return list(dict.fromkeys(each for each in ids if each not in hidden) if hidden else dict.fromkeys(ids))[
+        :width
+    ]
 
 
 def derived_from(
@@ -184,23 +284,26 @@ def derived_from(
 
     At most ``limits.DERIVES_MAX`` for one event; an event that nothing rests on is left out.
     """
-    found: dict[str, dict[str, None]] = {}
-    frontier: dict[str, set[str]] = {event_id: {event_id} for event_id in event_ids}
+    found: dict[str, dict[str, None]] = {event_id: {} for event_id in event_ids}
+    fronts: Mapping[str, Sequence[str]] = {event_id: [event_id] for event_id in event_ids}
     is_record: dict[str, bool] = {}
     for _ in range(_DEPTH):
-        reached: dict[str, set[str]] = {}
-        for source_id, ids in sorted(resting_on(frontier).items()):
-            for record_id in ids:
-                if record_id not in is_record:
-                    is_record[record_id] = layer_of(record_id) is not None
-                if not is_record[record_id]:
-                    continue
-                for event_id in frontier[source_id]:
-                    known = found.setdefault(event_id, {})
-                    if record_id not in known and len(known) < limits.DERIVES_MAX:
+        resting = resting_on({source for front in fronts.values() for source in front})
+        reached: dict[str, Sequence[str]] = {}
+        for event_id, front in fronts.items():
+            known, onward = found[event_id], list[str]()
+            for source_id in front:
+                for record_id in resting.get(source_id, ()):
+                    if record_id in known or len(known) >= limits.DERIVES_MAX:
+                        continue
+                    if record_id not in is_record:
+                        is_record[record_id] = layer_of(record_id) is not None
+                    if is_record[record_id]:
                         known[record_id] = None
-                        reached.setdefault(record_id, set()).add(event_id)
+                        onward.append(record_id)
+            if onward:
+                reached[event_id] = sorted(onward)
         if not reached:
             break
-        frontier = reached
-    return {event_id: list(ids) for event_id, ids in found.items()}
+        fronts = reached
+    return {event_id: list(ids) for event_id, ids in found.items() if ids}

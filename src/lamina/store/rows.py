@@ -31,12 +31,25 @@ from lamina.kernel.records import (
     Subject,
 )
 from lamina.kernel.scopes import Scope
+from lamina.store.bodies import packed, unpacked
 from lamina.store.ports.index import TextRow
 
-__all__ = ["Row", "parsed", "read_record", "read_text", "record_row", "text_row"]
+__all__ = [
+    "BODY",
+    "Row",
+    "packed_row",
+    "parsed",
+    "read_record",
+    "read_text",
+    "record_row",
+    "text_row",
+    "with_body",
+]
 
 Row = tuple[Any, ...]
 """A row as SQLite returns it: its columns are None, int, float, str or bytes."""
+BODY: Final = 22
+"""The column of ``record`` that holds what is not searched."""
 
 
 def record_row(record: Record) -> Row:
@@ -68,6 +81,17 @@ def record_row(record: Record) -> Row:
         compact(body if record.trust is Trust.PRINCIPAL else {**body, "trust": record.trust.value}),
         *(columns.get(name) for name in _LOOP_STATE),
     )
+
+
+def packed_row(record: Record) -> Row:
+    """As ``record_row``, with the body in few bytes."""
+    row = record_row(record)
+    return with_body(row, packed(record.layer, row[BODY]))
+
+
+def with_body(row: Row, body: str | bytes) -> Row:
+    """The row of a version with another body."""
+    return (*row[:BODY], body, *row[BODY + 1 :])
 
 
 _Written = tuple[dict[str, Any], dict[str, Any]]
@@ -195,7 +219,7 @@ _WRITERS: Mapping[Layer, Callable[[Any], _Written]] = {
 
 
 def read_record(row: Row) -> Record:
-    """The version of a ``record`` row."""
+    """The version of a ``record`` row, its body packed or not."""
     (tenant_id, record_id, version, layer, scope, position, subject, predicate, _, slot, _, session, topic,
      confidence, stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, closed_by, excluded,
      body, *state) = row  # fmt: skip
@@ -214,7 +238,7 @@ def read_record(row: Row) -> Record:
         "closed_by": closed_by,
         "excluded": bool(excluded),
     }
-    said = parsed(body)
+    said = parsed(unpacked(body))
     common["trust"] = Trust(said.pop("trust", Trust.PRINCIPAL))
     match Layer(layer):
         case Layer.FACTS:
@@ -306,13 +330,14 @@ def text_row(row: TextRow) -> Row:
         row.keys,
         int(row.wants_vector),
         row.quarantined,
+        row.days,
     )
 
 
 def read_text(row: Row) -> TextRow:
     """The value of a ``text_row`` row."""
     (number, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-     question_share, self_share, terms, keys, wants_vector, quarantined) = row  # fmt: skip
+     question_share, self_share, terms, keys, wants_vector, quarantined, days) = row  # fmt: skip
     return TextRow(
         row=number,
         tenant_id=tenant_id,
@@ -331,6 +356,7 @@ def read_text(row: Row) -> TextRow:
         keys=keys,
         wants_vector=bool(wants_vector),
         quarantined=quarantined,
+        days=days,
     )
 
 

@@ -23,8 +23,6 @@ __all__ = [
     "MESSAGE_SUBJECT_LENGTH_MAX",
     "MESSAGE_THREAD_MAX",
     "MESSAGE_TIME_LENGTH_MAX",
-    "VERIFY_FAILURES_MAX",
-    "VERIFY_FAILURES_S",
 ]
 
 MESSAGE_NAME_LENGTH_MAX: Final = 128  # of ids, as of peers' tokens; with the folders above it fits a path
@@ -45,5 +43,3 @@ MESSAGE_INBOX_MAX: Final = 200
 MESSAGE_THREAD_MAX: Final = 1000
 MESSAGE_PENDING_MAX: Final = 500
 MESSAGE_NUMBER_MAX: Final = 2**53 - 1  # what a number in JSON holds everywhere
-VERIFY_FAILURES_MAX: Final = 20  # refused envelopes of a caller, within
-VERIFY_FAILURES_S: Final = 600

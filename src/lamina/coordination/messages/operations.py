@@ -10,7 +10,7 @@ from lamina.coordination.messages import requests
 from lamina.coordination.messages.answering import Answering
 from lamina.coordination.messages.names import DELIVERY_INDEX, INBOX
 from lamina.coordination.messages.post_office import PostOffice
-from lamina.coordination.messages.proving import Proving, VerificationFailures
+from lamina.coordination.messages.proving import FailureBounds, Proving, VerificationFailures
 from lamina.coordination.messages.reading import Reading
 from lamina.coordination.messages.sending import Sending
 from lamina.coordination.messages.verifying import Verifying
@@ -46,6 +46,7 @@ class MessageParts:
     idempotency: Idempotency
     signatures: Signatures
     tallies: Buckets
+    failures: FailureBounds
     ids: IdSource
     strict: bool = False
 
@@ -53,9 +54,8 @@ class MessageParts:
 def message_operations(parts: MessageParts) -> list[Operation[Any]]:
     """Every operation over messages."""
     office = PostOffice(parts.messages, parts.documents)
-    proving = Proving(
-        parts.messages, parts.signatures, VerificationFailures(parts.tallies), strict=parts.strict
-    )
+    failures = VerificationFailures(parts.tallies, parts.failures)
+    proving = Proving(parts.messages, parts.signatures, failures, strict=parts.strict)
     sending = Sending(office, proving, parts.idempotency, parts.ids)
     answering, reading = Answering(office, parts.ids), Reading(parts.messages)
     return [

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lamina.coordination.messages import bounds
 from lamina.coordination.messages.names import refused
 from lamina.coordination.messages.requests import SignedEnvelope, Verification, VerificationReason
 from lamina.errors import Forbidden, Invalid, Malformed, NotFound, Unauthenticated
@@ -19,24 +18,37 @@ from lamina.kernel.time import SECOND_US, Instant, instant
 from lamina.store.ports.messages import Messages, SeenNonce
 from lamina.store.tallies import Bucket, Buckets
 
-__all__ = ["Judged", "Proof", "Proving", "VerificationFailures"]
+__all__ = ["FailureBounds", "Judged", "Proof", "Proving", "VerificationFailures"]
 
 _TALLY: Final = "verification failures"
 Json = Mapping[str, Any]  # Any: JSON
 
 
+@dataclass(frozen=True, slots=True)
+class FailureBounds:
+    """After how many refused envelopes within ``window_s`` a caller is not listened to."""
+
+    most: int
+    window_s: int
+
+
 class VerificationFailures:
     """How many envelopes of each caller were refused lately, counted by all processes together."""
 
-    def __init__(self, buckets: Buckets) -> None:
+    def __init__(self, buckets: Buckets, bounds: FailureBounds) -> None:
         self._buckets = buckets
+        self._bounds = bounds
+
+    def throttles(self, failures: int) -> bool:
+        """Whether so many are too many."""
+        return failures >= self._bounds.most
 
     def count(self, call: Call, *, more: int = 0) -> int:
-        """The failures within ``bounds.VERIFY_FAILURES_S``, with so many more. They wear off evenly over that time."""
-        name, most = _tally_of(call), bounds.VERIFY_FAILURES_MAX
+        """The failures within the window, with so many more. They wear off evenly over that time."""
+        name, most = _tally_of(call), self._bounds.most
         with self._buckets.held() as table:
             held = table.get(name) or Bucket(most, call.now)
-            passed = max(0, call.now - held.at) / (bounds.VERIFY_FAILURES_S * SECOND_US)
+            passed = max(0, call.now - held.at) / (self._bounds.window_s * SECOND_US)
             left = min(most, held.tokens + passed * most)
             if more:
                 left = max(0.0, left - more)
@@ -143,7 +155,7 @@ class Proving:
         expires_at = _expiry(envelope.expires_at)
         nonce = SeenNonce(_hash(envelope), call.now, expires_at)
         failures = self._failures.count(call)
-        if failures >= bounds.VERIFY_FAILURES_MAX:
+        if self._failures.throttles(failures):
             return Judged(_verification(envelope, "verification_throttled", failures), nonce)
         try:
             holds = self._signatures.holds(

@@ -17,8 +17,9 @@ from lamina import limits
 from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.histories import history_object
-from lamina.coordination.operators.moving import landed_for, sole_author, telling_of
+from lamina.coordination.operators.moving import free_number, landed_for, sole_author, telling_of
 from lamina.errors import Conflict, Malformed
+from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, rfc3339, to_datetime
 from lamina.kernel.wire import Request, Result
@@ -59,10 +60,10 @@ _KINDS: Final[Mapping[ArtifactFamily, _Kind]] = {
 
 
 class MoveArtifacts(Request):
-    """Of which family, or of all, and how many artifacts at most."""
+    """Of which family, or of all, and how many artifacts at most; where nothing is said, as many as an operator chose."""
 
     family: ArtifactFamily | None = None
-    batch_limit: Annotated[int, Field(ge=1, le=bounds.SEGMENT_BATCH_MAX)] = bounds.SEGMENT_BATCH_MAX
+    batch_limit: Annotated[int, Field(ge=1, le=bounds.HISTORY_CALL_MAX)] | None = None
 
 
 class ArtifactsMoved(Result):
@@ -84,16 +85,24 @@ class ArtifactsMoved(Result):
 class ArtifactPasses:
     """Moves artifacts of the caller's tenant."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, chosen: HistorySettings) -> None:
         self._documents = documents
+        self._rest_days: Mapping[ArtifactFamily, int] = {
+            "handoff": chosen.relay_handoff_terminal_retention_days,
+            "reconciliation": chosen.relay_reconciliation_resolved_retention_days,
+            "task_done": chosen.relay_task_done_hot_retention_days,
+            "patch_applied": chosen.relay_patch_applied_hot_retention_days,
+        }
+        self._batch = chosen.relay_artifact_history_batch_limit
 
     def move(self, request: MoveArtifacts, call: Call) -> Answer:
-        """Move what ended, and stood untouched for a month."""
+        """Move what ended, and stood untouched for as many days as its family rests."""
+        limit = request.batch_limit or self._batch
         families = _KINDS if request.family is None else [request.family]
         old = chain.from_iterable(self._ended(family, call) for family in families)
-        chosen = list(islice(old, request.batch_limit + 1))
+        chosen = list(islice(old, limit + 1))
         ids, files, commit, warnings = [], [], None, []
-        for family, path in chosen[: request.batch_limit]:
+        for family, path in chosen[:limit]:
             try:
                 unit, written, commit = retried(lambda f=family, p=path: self._moved(f, p, call))  # type: ignore[misc]
             except Conflict as conflict:
@@ -104,9 +113,9 @@ class ArtifactPasses:
         return Answer(
             ArtifactsMoved(
                 family=request.family,
-                selection_count=min(len(chosen), request.batch_limit),
+                selection_count=min(len(chosen), limit),
                 moved_count=len(ids),
-                batch_limit_reached=len(chosen) > request.batch_limit,
+                batch_limit_reached=len(chosen) > limit,
                 history_ids=ids,
                 committed_files=files,
                 latest_commit=commit,
@@ -117,7 +126,7 @@ class ArtifactPasses:
     def _ended(self, family: ArtifactFamily, call: Call) -> Iterator[tuple[ArtifactFamily, str]]:
         """The artifacts of a family that are to move, by their paths. What cannot be read stays where somebody finds it."""
         kind, after = _KINDS[family], ""
-        latest = call.now - bounds.ARTIFACT_REST_DAYS * 86_400 * SECOND_US
+        latest = call.now - self._rest_days[family] * 86_400 * SECOND_US
         folder = f"{kind.folder}/"
         while page := self._documents.below(
             call.principal.tenant_id,
@@ -143,8 +152,7 @@ class ArtifactPasses:
                 details={"path": path},
             )
         stem = f"{family}__{to_datetime(call.now):%Y%m%dT%H%M%SZ}"
-        taken = self._documents.below(tenant_id, f"{kind.history}/index/{stem}__")
-        unit = f"{stem}__{len(taken) + 1:04}"
+        unit = f"{stem}__{free_number(self._documents, tenant_id, kind.history, stem):04}"
         payload, stub = f"{kind.history}/{unit}.json", f"{kind.history}/index/{unit}.json"
         content = _unit(family, unit, source, call)
         changes = [

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from lamina.kernel.history_settings import HISTORY_ROLL_BYTES_MAX
+
 __all__ = [
-    "ARTIFACT_REST_DAYS",
     "BACKUP_PREFIXES_MAX",
     "COMPACTION_CANDIDATES_MAX",
     "COMPACTION_LISTED_MAX",
     "COMPACTION_PROMOTED_MAX",
+    "HISTORY_CALL_MAX",
     "HISTORY_UNIT_BYTES_MAX",
     "METRIC_AUDIT_ROWS_MAX",
     "METRIC_CHECKS_MAX",
@@ -21,12 +23,8 @@ __all__ = [
     "OPS_RESULT_KEYS_MAX",
     "OPS_RUNS_LISTED_MAX",
     "OPS_SWEEP_MAX",
-    "SEGMENT_BATCH_MAX",
-    "SEGMENT_ROLL_BYTES",
-    "SEGMENT_THREAD_ROLL_BYTES",
     "SEGMENT_TOLD_MAX",
     "SEGMENT_VERSIONS_READ",
-    "VERIFICATION_WINDOW_S",
 ]
 
 OPS_RUNS_LISTED_MAX: Final = 500  # of the Relay contract
@@ -35,13 +33,8 @@ OPS_RESULT_KEYS_MAX: Final = 20  # of the Relay contract
 OPS_PATH_LENGTH_MAX: Final = 400  # of the Relay contract
 OPS_NOTE_LENGTH_MAX: Final = 1000
 OPS_SWEEP_MAX: Final = 200  # dead letters of one run: each is a commit
-HISTORY_UNIT_BYTES_MAX: Final = 16 * 1024 * 1024  # of a unit that comes back from cold storage
-ARTIFACT_REST_DAYS: Final = (
-    30  # of the Relay contract: so long an artifact that ended stays where its routes read it
-)
-SEGMENT_BATCH_MAX: Final = 500  # of the Relay contract, and the next two: logs or segments of one run
-SEGMENT_ROLL_BYTES: Final = 1024 * 1024
-SEGMENT_THREAD_ROLL_BYTES: Final = 2 * 1024 * 1024
+HISTORY_UNIT_BYTES_MAX: Final = HISTORY_ROLL_BYTES_MAX  # of a unit that comes back from cold storage
+HISTORY_CALL_MAX: Final = 500  # of the Relay contract: logs, segments or units that one call asks for
 SEGMENT_TOLD_MAX: Final = (
     64  # events that tell of a segment, each of as many words as one of a file: two million characters
 )
@@ -50,7 +43,6 @@ OPS_LOOKAHEAD_HOURS_MAX: Final = 8784  # a year
 METRIC_AUDIT_ROWS_MAX: Final = 10_000  # of the Relay contract
 METRIC_DELIVERIES_MAX: Final = 5000  # newest, that are counted by recipient
 METRIC_CHECKS_MAX: Final = 1000  # newest by name; each is a document that is read
-VERIFICATION_WINDOW_S: Final = 600  # of the Relay contract
 COMPACTION_CANDIDATES_MAX: Final = 10_000  # files that a plan looks at
 COMPACTION_LISTED_MAX: Final = 20  # of the Relay contract, and the next
 COMPACTION_PROMOTED_MAX: Final = 15

@@ -32,10 +32,11 @@ _SHOWN_AS: Final = {"pending_ack": "pending", "acked": "acked", "dead_letter": "
 
 @dataclass(frozen=True, slots=True)
 class AlarmBounds:
-    """From where on a figure is an alarm: messages that wait, signatures refused of late, and seconds without a pull from a source."""
+    """From where on a figure is an alarm: messages that wait, signatures refused within ``window_s``, and seconds without a pull from a source."""
 
     backlog: int
     refusals: int
+    window_s: int
     drift_s: int
 
 
@@ -64,7 +65,7 @@ class TenantFigures:
         for row in self._rows(tenant_id):
             events[self._names(row.draft.endpoint)] += 1
             peers[row.draft.actor.removeprefix("agent:")] += 1
-            failures += _is_failed_proof(row, now)
+            failures += _is_failed_proof(row, now - self._alarms.window_s * SECOND_US)
         replication = self._object(tenant_id, _REPLICATION)
         pulls = replication.get("last_pull_by_source")
         pulls = pulls if isinstance(pulls, dict) else {}
@@ -80,7 +81,7 @@ class TenantFigures:
                 audit={"event_counts": _sorted(events), "peer_counts": _sorted(peers)},
                 security={
                     "verification_failures_recent": failures,
-                    "verification_failure_window_seconds": bounds.VERIFICATION_WINDOW_S,
+                    "verification_failure_window_seconds": self._alarms.window_s,
                 },
                 replication={"last_push": replication.get("last_push"), "last_pull_by_source": pulls},
                 alarms=alarms,
@@ -140,10 +141,9 @@ def _delivery(page: PendingPage, now: Instant) -> DeliveryFigures:
     )
 
 
-def _is_failed_proof(row: AuditRow, now: Instant) -> bool:
+def _is_failed_proof(row: AuditRow, after: Instant) -> bool:
     draft = row.draft
-    recent = draft.at > now - bounds.VERIFICATION_WINDOW_S * SECOND_US
-    return recent and draft.path in _VERIFIED and draft.response_status == _REFUSED
+    return draft.at > after and draft.path in _VERIFIED and draft.response_status == _REFUSED
 
 
 def _alarms(alarms: AlarmBounds, backlog: int, failures: int) -> Iterator[Alarm]:

@@ -10,24 +10,31 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import from_json
 
+from lamina import limits
 from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.moving import landed_for, sole_author, telling_of
 from lamina.errors import Conflict, Malformed, NotFound
+from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.operations import Answer, Call
+from lamina.kernel.time import SECOND_US, Instant, from_datetime
 from lamina.kernel.wire import Request, Result, Text
 from lamina.store.ports.documents import Change, ChangeKind, Document, Documents
 
 __all__ = [
+    "HistoriesStored",
     "HistoryFamily",
     "HistoryMoved",
+    "HistoryStored",
     "MoveToCold",
     "Rehydrate",
     "StoredHistory",
@@ -41,13 +48,31 @@ _FOLDERS: Final[Mapping[HistoryFamily, str]] = {
     "artifact": r"memory/coordination/(?:handoffs|shared|reconciliations)/history|tasks/history/done|patches/history/applied",
     "registry": r"messages/state/history/delivery|peers/history/[a-z_]+",
 }
+_UNITS: Final[Mapping[HistoryFamily, tuple[str, ...]]] = {
+    "artifact": (
+        "memory/coordination/handoffs/history/",
+        "memory/coordination/shared/history/",
+        "memory/coordination/reconciliations/history/",
+        "tasks/history/done/",
+        "patches/history/applied/",
+    ),
+    "registry": ("messages/state/history/delivery/", "peers/history/"),
+}
+"""Below which folders units of each family stand."""
 _ID: Final = r"[a-z_]+__[0-9]{8}T[0-9]{6}Z__[0-9]{4}"
 
 
 class MoveToCold(Request):
-    """Which unit, by the path of its payload."""
+    """Which unit, by the path of its payload; where none is named those that are old enough, ``batch_limit`` at most."""
 
-    source_payload_path: _Path
+    source_payload_path: _Path | None = None
+    batch_limit: Annotated[int, Field(ge=1, le=bounds.HISTORY_CALL_MAX)] | None = None
+
+    @model_validator(mode="after")
+    def _one_or_many(self) -> Self:
+        if self.source_payload_path is not None and self.batch_limit is not None:
+            raise ValueError("source_payload_path is one unit: leave batch_limit out")
+        return self
 
 
 class Rehydrate(Request):
@@ -63,7 +88,11 @@ class Rehydrate(Request):
         return self
 
 
-class HistoryMoved(Result):
+class HistoryStored(Result):
+    """What a run compressed: one unit, or those that were old enough."""
+
+
+class HistoryMoved(HistoryStored):
     """Where the unit stands now; ``stub_path`` says so to who reads it."""
 
     ok: bool = True
@@ -75,10 +104,32 @@ class HistoryMoved(Result):
     latest_commit: str | None
 
 
+class HistoriesStored(HistoryStored):
+    """How many units were to go to cold storage, and those that went; a warning names each that stays."""
+
+    ok: bool = True
+    selection_count: int
+    cold_stored_count: int
+    batch_limit_reached: bool
+    history_ids: list[str]
+    committed_files: list[str]
+    latest_commit: str | None
+    warnings: list[str] = Field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class _Unit:
     folder: str
     id: str
+
+    @property
+    def made_at(self) -> Instant | None:
+        """When its artifact or shard left for the history, as its id says; None where that is no time."""
+        try:
+            time = datetime.strptime(self.id.split("__")[-2], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        except ValueError:
+            return None
+        return from_datetime(time)
 
     @property
     def payload(self) -> str:
@@ -96,14 +147,25 @@ class _Unit:
 class StoredHistory:
     """The units of one family in the caller's tenant."""
 
-    def __init__(self, documents: Documents, family: HistoryFamily) -> None:
+    def __init__(self, documents: Documents, family: HistoryFamily, chosen: HistorySettings) -> None:
         self._documents = documents
         self._family = family
+        self._cold_after_days = _cold_after_days(chosen)
+        artifacts, registries = (
+            chosen.relay_artifact_history_batch_limit,
+            chosen.relay_registry_history_batch_limit,
+        )
+        self._batch = artifacts if family == "artifact" else registries
         self._payload = re.compile(rf"({_FOLDERS[family]})/({_ID})\.json")
         self._stub = re.compile(rf"({_FOLDERS[family]})/index/({_ID})\.json")
 
     def store(self, request: MoveToCold, call: Call) -> Answer:
-        """Compress a unit; raises ``NotFound`` (HISTORY_NOT_FOUND), ``Conflict`` (HISTORY_CONFLICT), ``Malformed`` (INVALID_HISTORY)."""
+        """Compress a unit; raises ``NotFound`` (HISTORY_NOT_FOUND), ``Conflict`` (HISTORY_CONFLICT), ``Malformed`` (INVALID_HISTORY).
+
+        Where none is named those that are old enough go, and one that cannot is told of by a warning.
+        """
+        if request.source_payload_path is None:
+            return Answer(self._stored_old(request.batch_limit or self._batch, call))
         unit = _named(self._payload, request.source_payload_path)
         return Answer(retried(lambda: self._stored(unit, call)))
 
@@ -114,6 +176,43 @@ class StoredHistory:
         else:
             unit = _named(self._payload, request.source_payload_path or "")
         return Answer(retried(lambda: self._rehydrated(unit, call)))
+
+    def _stored_old(self, limit: int, call: Call) -> HistoriesStored:
+        chosen = list(islice(self._old(call), limit + 1))
+        stored: list[HistoryMoved] = []
+        warnings = []
+        for unit in chosen[:limit]:
+            try:
+                stored.append(retried(lambda each=unit: self._stored(each, call)))  # type: ignore[misc]
+            except (Conflict, Malformed, NotFound) as error:
+                warnings.append(f"history_not_cold_stored:{error.code}:{unit.payload}")
+        return HistoriesStored(
+            selection_count=min(len(chosen), limit),
+            cold_stored_count=len(stored),
+            batch_limit_reached=len(chosen) > limit,
+            history_ids=[each.history_id for each in stored],
+            committed_files=[path for each in stored for path in each.committed_files],
+            latest_commit=stored[-1].latest_commit if stored else None,
+            warnings=warnings,
+        )
+
+    def _old(self, call: Call) -> Iterator[_Unit]:
+        """Units that stand and are old enough, by their paths. Of a kind that nobody knows none is."""
+        for folder in _UNITS[self._family]:
+            after = ""
+            while page := self._documents.below(
+                call.principal.tenant_id, folder, after=after, limit=limits.DOCUMENTS_PAGE
+            ):
+                for document in page:
+                    match = self._payload.fullmatch(document.path)
+                    unit = None if match is None else _Unit(match[1], match[2])
+                    if unit is not None and self._is_old(unit, call.now):
+                        yield unit
+                after = page[-1].path
+
+    def _is_old(self, unit: _Unit, now: Instant) -> bool:
+        days, made_at = self._cold_after_days.get(unit.id.split("__")[0]), unit.made_at
+        return days is not None and made_at is not None and now - made_at >= days * 86_400 * SECOND_US
 
     def _stored(self, unit: _Unit, call: Call) -> HistoryMoved:
         standing = self._standing(unit, call)
@@ -170,6 +269,21 @@ class StoredHistory:
             committed_files=[change.path for change in changes],
             latest_commit=commit.sha or None,
         )
+
+
+def _cold_after_days(chosen: HistorySettings) -> Mapping[str, int]:
+    """After how many days units go to cold storage, by what their ids begin with."""
+    return {
+        "handoff": chosen.relay_handoff_cold_after_days,
+        "shared_history": chosen.relay_shared_history_cold_after_days,
+        "reconciliation": chosen.relay_reconciliation_cold_after_days,
+        "task_done": chosen.relay_task_done_cold_after_days,
+        "patch_applied": chosen.relay_patch_applied_cold_after_days,
+        "delivery": chosen.relay_delivery_history_cold_after_days,
+        "peer_trust": chosen.relay_peer_trust_history_cold_after_days,
+        "replication_state": chosen.relay_replication_history_cold_after_days,
+        "replication_tombstones": chosen.relay_replication_tombstone_cold_after_days,
+    }
 
 
 def _named(pattern: re.Pattern[str], path: str) -> _Unit:

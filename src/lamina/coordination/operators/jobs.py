@@ -57,13 +57,13 @@ JOBS: Final[Mapping[str, Job]] = {
     "continuity_cold_store": Job("continuity_cold_store", "Move an archive of a capsule to cold storage.", False),
     "continuity_cold_rehydrate": Job("continuity_cold_rehydrate", "Bring an archive back from cold storage.", False),
     "continuity_retention_apply": Job("continuity_retention_apply", "Move archives that a plan named to cold storage.", False),
-    "artifact_history_cold_store": Job("artifact_history_cold_store", "Compress a unit of the history of artifacts.", False),
+    "artifact_history_cold_store": Job("artifact_history_cold_store", "Compress a unit of the history of artifacts, or those that are old enough.", False),
     "artifact_history_cold_rehydrate": Job("artifact_history_cold_rehydrate", "Bring such a unit back.", False),
-    "registry_history_cold_store": Job("registry_history_cold_store", "Compress a shard of the history of registries.", False),
+    "registry_history_cold_store": Job("registry_history_cold_store", "Compress a shard of the history of registries, or those that are old enough.", False),
     "registry_history_cold_rehydrate": Job("registry_history_cold_rehydrate", "Bring such a shard back.", False),
     "segment_history_maintenance": Job("segment_history_maintenance", "Roll append logs that have grown large or old.", False, _DAILY),
     "segment_history_cold_store": Job("segment_history_cold_store", "Compress rolled segments.", False, _WEEKLY),
     "segment_history_cold_rehydrate": Job("segment_history_cold_rehydrate", "Bring a segment back.", False),
-    "artifact_history_maintenance": Job("artifact_history_maintenance", "Move artifacts that ended a month ago into their history.", False),
+    "artifact_history_maintenance": Job("artifact_history_maintenance", "Move artifacts that ended, and rest for long, into their history.", False),
 }  # fmt: skip
 """Every job of the contract, in its order, and one of ours."""

@@ -14,12 +14,13 @@ from lamina import limits
 from lamina.continuity.files.keeping import file_told
 from lamina.continuity.landing import ACTOR, draft_of
 from lamina.coordination.operators import bounds
+from lamina.kernel.history_settings import HISTORY_BATCH_MAX
 from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, Write
 from lamina.store.ports.log import Capture
 
-__all__ = ["landed_for", "sole_author", "telling_of"]
+__all__ = ["free_number", "landed_for", "sole_author", "telling_of"]
 
 _MARGIN: Final = 256  # characters: the path stands before the words of each
 
@@ -70,6 +71,13 @@ def _parts(text: str, size: int) -> Iterator[str]:
         yield text[:end]
         text = text[end:]
     yield text
+
+
+def free_number(documents: Documents, tenant_id: str, history: str, stem: str) -> int:
+    """The first number that no id beginning with ``stem`` has yet, below the index of a history: what moves in one second is numbered."""
+    index = f"{history}/index/"
+    page = documents.below(tenant_id, index, after=f"{index}{stem}__", limit=HISTORY_BATCH_MAX)
+    return 1 + sum(each.path.startswith(f"{index}{stem}__") for each in page)
 
 
 def landed_for(

@@ -21,6 +21,7 @@ from lamina.coordination.operators.figures import TenantFigures
 from lamina.coordination.operators.histories import (
     HistoryFamily,
     HistoryMoved,
+    HistoryStored,
     MoveToCold,
     Rehydrate,
     StoredHistory,
@@ -37,6 +38,7 @@ from lamina.coordination.operators.segment_requests import (
 )
 from lamina.coordination.operators.segmenting import SegmentHistory
 from lamina.coordination.operators.sweeping import DeadLetterSweep, SweepDeadLetters, SweptDeadLetters
+from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Answer, Call, Operation
 from lamina.kernel.relay import RelayNeed, RelayRight
@@ -54,13 +56,14 @@ _PLANS: Final = RelayNeed(RelayRight.COMPACT_TRIGGER, "write", REPORTS.rstrip("/
 
 @dataclass(frozen=True, slots=True)
 class OperatorParts:
-    """What the operations stand on: the store, new ids, the clock that says when a job has ended, and what is counted."""
+    """What the operations stand on: the store, new ids, the clock that says when a job has ended, what is counted, and when what leaves."""
 
     store: Store
     ids: IdSource
     clock: Clock
     figures: TenantFigures
     backups: DocumentBackups
+    histories: HistorySettings
 
 
 def operator_figures(parts: OperatorParts) -> list[Operation[Any]]:
@@ -98,15 +101,16 @@ def operator_jobs(parts: OperatorParts, replay: Callable[[Any, Call], Answer]) -
     moved = ("HISTORY_NOT_FOUND", "HISTORY_CONFLICT", "INVALID_HISTORY", "DOCUMENT_CHANGED")
     families: tuple[HistoryFamily, ...] = ("artifact", "registry")
     for family in families:
-        history = StoredHistory(parts.store.documents, family)
+        history = StoredHistory(parts.store.documents, family, parts.histories)
         name = f"{family}_history_cold"
         rows += [
-            writes(_ADMIN, f"{name}_store", MoveToCold, HistoryMoved, history.store,
-                   "Compress a unit of history.", fails=moved),
+            writes(_ADMIN, f"{name}_store", MoveToCold, HistoryStored, history.store,
+                   "Compress a unit of history, or those that are old enough.", fails=moved),
             writes(_ADMIN, f"{name}_rehydrate", Rehydrate, HistoryMoved, history.rehydrate,
                    "Bring a unit of history back.", fails=moved),
         ]  # fmt: skip
-    passes, segments = ArtifactPasses(parts.store.documents), SegmentHistory(parts.store.documents)
+    passes = ArtifactPasses(parts.store.documents, parts.histories)
+    segments = SegmentHistory(parts.store.documents, parts.histories)
     rows += [
         writes(_ADMIN, "artifact_history_maintenance", MoveArtifacts, ArtifactsMoved, passes.move,
                "Move artifacts that ended into their history."),

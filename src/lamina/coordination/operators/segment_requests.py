@@ -19,24 +19,24 @@ __all__ = [
     "StoreSegments",
 ]
 
-_Limit = Annotated[int, Field(ge=1, le=bounds.SEGMENT_BATCH_MAX)]
+_Limit = Annotated[int, Field(ge=1, le=bounds.HISTORY_CALL_MAX)]
 _SegmentId = Annotated[Text, Field(min_length=1, max_length=bounds.OPS_PATH_LENGTH_MAX)]
 
 
 class MaintainSegments(Request):
-    """Of which family, or of all, and how many logs at most."""
+    """Of which family, or of all, and how many logs at most; where nothing is said, as many as an operator chose."""
 
     family: SegmentFamily | None = None
-    batch_limit: _Limit = bounds.SEGMENT_BATCH_MAX
+    batch_limit: _Limit | None = None
 
 
 class StoreSegments(Request):
     """Of which family, or of all: the segments named, or those that are old enough, the first ``batch_limit`` by their paths."""
 
     family: SegmentFamily | None = None
-    batch_limit: _Limit = bounds.SEGMENT_BATCH_MAX
+    batch_limit: _Limit | None = None
     segment_ids: (
-        Annotated[list[_SegmentId], Field(min_length=1, max_length=bounds.SEGMENT_BATCH_MAX)] | None
+        Annotated[list[_SegmentId], Field(min_length=1, max_length=bounds.HISTORY_CALL_MAX)] | None
     ) = None
 
     @model_validator(mode="after")

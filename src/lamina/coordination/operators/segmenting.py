@@ -16,7 +16,7 @@ from lamina import limits
 from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.histories import unpacked_history
-from lamina.coordination.operators.moving import landed_for, sole_author, telling_of
+from lamina.coordination.operators.moving import free_number, landed_for, sole_author, telling_of
 from lamina.coordination.operators.segment_requests import (
     MaintainSegments,
     RehydrateSegment,
@@ -43,9 +43,11 @@ from lamina.coordination.operators.segments import (
     SegmentFamily,
     day_of,
     is_due,
+    log_ages,
     segment_of,
 )
 from lamina.errors import Conflict, Invalid
+from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
 from lamina.store.documents.paths import document_path
@@ -80,16 +82,19 @@ class _Cut:
 class SegmentHistory:
     """The segments of the caller's tenant."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, chosen: HistorySettings) -> None:
         self._documents = documents
+        self._ages = log_ages(chosen)
+        self._batch = chosen.relay_segment_history_batch_limit
 
     def maintain(self, request: MaintainSegments, call: Call) -> Answer:
         """Move the logs of a family that have grown large or old into its history, or what of them is of earlier days."""
         due = chain.from_iterable(self._due(each, call) for each in _families(request.family))
-        chosen = list(islice(due, request.batch_limit + 1))
+        limit = request.batch_limit or self._batch
+        chosen = list(islice(due, limit + 1))
         rolled, files, commit = [], [], None
         warnings = [_ROWS[request.family]] if request.family is not None and request.family in _ROWS else []
-        for log in chosen[: request.batch_limit]:
+        for log in chosen[:limit]:
             try:
                 landed = retried(lambda each=log: self._rolled(each, call))  # type: ignore[misc]
             except (Conflict, Invalid) as error:
@@ -103,9 +108,9 @@ class SegmentHistory:
             SegmentsMaintained(
                 operation="segment_history_maintenance",
                 family=request.family,
-                selection_count=min(len(chosen), request.batch_limit),
+                selection_count=min(len(chosen), limit),
                 rolled_count=len(rolled),
-                batch_limit_reached=len(chosen) > request.batch_limit,
+                batch_limit_reached=len(chosen) > limit,
                 rolled_segment_ids=rolled,
                 committed_files=files,
                 latest_commit=commit,
@@ -118,14 +123,15 @@ class SegmentHistory:
 
         Raises ``Malformed`` (INVALID_HISTORY), ``Conflict`` (HISTORY_CONFLICT). Those named are looked at before the first of them goes.
         """
+        limit = request.batch_limit or self._batch
         if request.segment_ids is None or request.family is None:
             old = chain.from_iterable(self._old(each, call) for each in _families(request.family))
-            wanted = list(islice(old, request.batch_limit + 1))
+            wanted = list(islice(old, limit + 1))
         else:
             wanted = [segment_named(request.family, each) for each in dict.fromkeys(request.segment_ids)]
-            for segment in wanted[: request.batch_limit]:
+            for segment in wanted[:limit]:
                 self._hot(segment, call)
-        chosen = wanted[: request.batch_limit]
+        chosen = wanted[:limit]
         files, commit = [], None
         for segment in chosen:
             commit = retried(lambda each=segment: self._stored(each, call))  # type: ignore[misc]
@@ -136,7 +142,7 @@ class SegmentHistory:
                 family=request.family,
                 selection_count=len(chosen),
                 cold_stored_count=len(chosen),
-                batch_limit_reached=len(wanted) > request.batch_limit,
+                batch_limit_reached=len(wanted) > limit,
                 cold_segment_ids=[each.id for each in chosen],
                 hot_payloads_removed=[each.payload for each in chosen],
                 committed_files=files,
@@ -173,9 +179,9 @@ class SegmentHistory:
             if stream is None or not newest or newest[0].kind is ChangeKind.REMOVE:
                 continue
             log = _Log(family, path, stream)
-            if is_due(logs, stream, newest[0].size, newest[0].commit.committed_at, call.now) or (
-                logs.by_day and self._cut(log, call).leaves
-            ):
+            if is_due(
+                logs, self._ages[family], stream, newest[0].size, newest[0].commit.committed_at, call.now
+            ) or (logs.by_day and self._cut(log, call).leaves):
                 yield log
 
     def _sources(self, logs: AppendLogs, tenant_id: str) -> Iterator[str]:
@@ -193,7 +199,7 @@ class SegmentHistory:
         logs, tenant_id = SEGMENT_FAMILIES[log.family], call.principal.tenant_id
         standing = self._documents.read(tenant_id, log.path)
         if standing is not None and is_due(
-            logs, log.stream, len(standing.content), standing.updated_at, call.now
+            logs, self._ages[log.family], log.stream, len(standing.content), standing.updated_at, call.now
         ):
             return _Cut(standing.content, standing.updated_at, b"")
         earlier = self._documents.read(tenant_id, log.path, at=day_of(call.now) - 1) if logs.by_day else None
@@ -228,8 +234,8 @@ class SegmentHistory:
     def _free(self, log: _Log, call: Call) -> Segment:
         """A segment of this second whose id nothing has; raises ``Invalid`` where its path would be too long."""
         first = Segment(log.family, log.stream, call.now - call.now % SECOND_US, 1)
-        taken = self._documents.below(call.principal.tenant_id, f"{first.folder}/index/{first.stem}__")
-        segment = Segment(first.family, first.stream, first.rolled_at, len(taken) + 1)
+        number = free_number(self._documents, call.principal.tenant_id, first.folder, first.stem)
+        segment = Segment(first.family, first.stream, first.rolled_at, number)
         document_path(segment.cold)
         document_path(segment.stub)
         return segment
@@ -244,7 +250,8 @@ class SegmentHistory:
             for document in page:
                 name = document.path.rpartition("/")[2].removesuffix(logs.ending)
                 segment = segment_of(family, name)
-                if segment is not None and segment.payload == document.path and segment.is_old(call.now):
+                stands = segment is not None and segment.payload == document.path
+                if segment is not None and stands and segment.is_old(self._ages[family], call.now):
                     yield segment
             after = page[-1].path
 

@@ -13,10 +13,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
-from lamina.coordination.operators import bounds
+from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.time import SECOND_US, Instant, from_datetime, to_datetime
 
-__all__ = ["SEGMENT_FAMILIES", "AppendLogs", "Segment", "SegmentFamily", "day_of", "is_due", "segment_of"]
+__all__ = [
+    "SEGMENT_FAMILIES",
+    "AppendLogs",
+    "LogAges",
+    "Segment",
+    "SegmentFamily",
+    "day_of",
+    "is_due",
+    "log_ages",
+    "segment_of",
+]
 
 SegmentFamily = Literal["journal", "api_audit", "ops_runs", "message_stream", "message_thread", "episodic"]
 _DAY_US: Final = 86_400 * SECOND_US
@@ -25,7 +35,7 @@ _DAY_US: Final = 86_400 * SECOND_US
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendLogs:
     """A family of logs. ``folders`` are those in which they stand, and ``stream`` is the form of what an id says of one; a family that is
-    ``parted`` has its history in folders by the stream's first part. ``pages`` are of one day each and leave when it is over. ``bytes_max`` and ``idle_days`` end a log as a whole; of one kept ``by_day`` what is of earlier days leaves, too."""
+    ``parted`` has its history in folders by the stream's first part. ``pages`` are of one day each and leave when it is over; of a log kept ``by_day`` what is of earlier days leaves."""
 
     folders: Sequence[str]
     prefix: str
@@ -35,9 +45,6 @@ class AppendLogs:
     ending: str = ".jsonl"
     pages: bool = False
     by_day: bool = False
-    bytes_max: int | None = None
-    idle_days: int | None = None
-    cold_after_days: int
 
     def stream_at(self, path: str) -> str | None:
         """The stream of the log at a path; None where there can be none."""
@@ -57,30 +64,66 @@ _MESSAGES: Final = ("messages/inbox/", "messages/outbox/", "messages/acks/", "me
 SEGMENT_FAMILIES: Final[Mapping[SegmentFamily, AppendLogs]] = {
     "journal": AppendLogs(
         folders=("journal/",), prefix="journal/", stream=r"[0-9]{4}__[0-9]{4}-[0-9]{2}-[0-9]{2}", history="journal/history",
-        ending=".md", pages=True, cold_after_days=30,
+        ending=".md", pages=True,
     ),
     "api_audit": AppendLogs(
         folders=("logs/",), prefix="logs/", stream="api_audit", history="logs/history/api_audit", parted=False,
-        by_day=True, bytes_max=bounds.SEGMENT_ROLL_BYTES, cold_after_days=30,
+        by_day=True,
     ),
     "ops_runs": AppendLogs(
         folders=("logs/",), prefix="logs/", stream="ops_runs", history="logs/history/ops_runs", parted=False,
-        by_day=True, bytes_max=bounds.SEGMENT_ROLL_BYTES, cold_after_days=30,
+        by_day=True,
     ),
     "message_stream": AppendLogs(
         folders=_MESSAGES, prefix="messages/", stream=r"(?:inbox|outbox|acks|relay)__.+", history="messages/history",
-        bytes_max=bounds.SEGMENT_ROLL_BYTES, idle_days=14, cold_after_days=30,
     ),
     "message_thread": AppendLogs(
         folders=("messages/threads/",), prefix="messages/", stream=r"threads__.+", history="messages/history",
-        bytes_max=bounds.SEGMENT_THREAD_ROLL_BYTES, idle_days=30, cold_after_days=60,
     ),
     "episodic": AppendLogs(
         folders=("memory/episodic/",), prefix="memory/episodic/", stream=r".+", history="memory/episodic/history", parted=False,
-        by_day=True, bytes_max=bounds.SEGMENT_ROLL_BYTES, cold_after_days=30,
+        by_day=True,
     ),
 }  # fmt: skip
-"""Every family of the contract, with its defaults."""
+"""Every family of the contract."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogAges:
+    """When logs of a family leave, and their segments go to cold storage. ``bytes_max`` and ``idle_days`` end a log as a whole; None never does."""
+
+    bytes_max: int | None = None
+    idle_days: int | None = None
+    cold_after_days: int
+
+
+def log_ages(chosen: HistorySettings) -> Mapping[SegmentFamily, LogAges]:
+    """The ages of every family, as an operator chose them."""
+    return {
+        "journal": LogAges(cold_after_days=chosen.relay_journal_cold_after_days),
+        "api_audit": LogAges(
+            bytes_max=chosen.relay_audit_log_rollover_bytes,
+            cold_after_days=chosen.relay_audit_log_cold_after_days,
+        ),
+        "ops_runs": LogAges(
+            bytes_max=chosen.relay_ops_run_rollover_bytes,
+            cold_after_days=chosen.relay_ops_run_cold_after_days,
+        ),
+        "message_stream": LogAges(
+            bytes_max=chosen.relay_message_stream_rollover_bytes,
+            idle_days=chosen.relay_message_stream_max_hot_days,
+            cold_after_days=chosen.relay_message_stream_cold_after_days,
+        ),
+        "message_thread": LogAges(
+            bytes_max=chosen.relay_message_thread_rollover_bytes,
+            idle_days=chosen.relay_message_thread_inactivity_days,
+            cold_after_days=chosen.relay_message_thread_cold_after_days,
+        ),
+        "episodic": LogAges(
+            bytes_max=chosen.relay_episodic_rollover_bytes,
+            cold_after_days=chosen.relay_episodic_cold_after_days,
+        ),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +170,9 @@ class Segment:
         """Where its compressed copy stands."""
         return f"{self.folder}/cold/{self.id}{self.logs.ending}.gz"
 
-    def is_old(self, now: Instant) -> bool:
+    def is_old(self, ages: LogAges, now: Instant) -> bool:
         """Whether it is to go to cold storage by its age."""
-        return now - self.rolled_at >= self.logs.cold_after_days * _DAY_US
+        return now - self.rolled_at >= ages.cold_after_days * _DAY_US
 
 
 _ID: Final = re.compile(r"(?P<stream>.+)__(?P<time>[0-9]{8}T[0-9]{6}Z)__(?P<number>[0-9]{4})")
@@ -154,14 +197,14 @@ def day_of(now: Instant) -> Instant:
     return now - now % _DAY_US
 
 
-def is_due(logs: AppendLogs, stream: str, size: int, newest_at: Instant, now: Instant) -> bool:
+def is_due(logs: AppendLogs, ages: LogAges, stream: str, size: int, newest_at: Instant, now: Instant) -> bool:
     """Whether a log of ``size`` bytes, the newest of ``newest_at``, leaves as a whole."""
     if size == 0:
         return False
     if logs.pages:
         return _is_past_page(stream, now)
-    too_large = logs.bytes_max is not None and size >= logs.bytes_max
-    at_rest = logs.idle_days is not None and now - newest_at >= logs.idle_days * _DAY_US
+    too_large = ages.bytes_max is not None and size >= ages.bytes_max
+    at_rest = ages.idle_days is not None and now - newest_at >= ages.idle_days * _DAY_US
     return too_large or at_rest or (logs.by_day and newest_at < day_of(now))
 
 

@@ -47,10 +47,12 @@ _UNKNOWN: Final = "the tenant has registered no peer {!r}"
 class Registering:
     """List, register and trust peers, and ask their servers what they offer."""
 
-    def __init__(self, documents: Documents, peers: Peers, fetch: FetchManifest) -> None:
+    def __init__(self, documents: Documents, peers: Peers, fetch: FetchManifest, steps_kept: int) -> None:
+        """``steps_kept`` is how many steps of trust the registry keeps of a peer; the versions of its document have them all."""
         self._documents = documents
         self._peers = peers
         self._fetch = fetch
+        self._steps_kept = steps_kept
 
     def listed(self, request: ListPeers, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
         """Every peer, by id."""
@@ -88,6 +90,7 @@ class Registering:
                 details={"peers_max": limits.PEERS_MAX},
             )
         peer = registered(known, request, self._policy(call), at=call.now, by=call.relay.peer_id)
+        peer = peer.with_newest_steps(self._steps_kept)
         commit = self._put(registry, peer, f"peers: register {peer.peer_id}", call)
         return PeerRegistered(peer=_shown(peer), created=known is None, latest_commit=commit.sha or None)
 
@@ -95,6 +98,7 @@ class Registering:
         registry = self._peers.registry(call.principal.tenant_id)
         known = _known(registry, request.peer_id)
         peer = retrusted(known, request, self._policy(call), at=call.now, by=call.relay.peer_id)
+        peer = peer.with_newest_steps(self._steps_kept)
         step = f"{known.trust_level}->{peer.trust_level}"
         commit = self._put(registry, peer, f"peers: trust transition {peer.peer_id} {step}", call)
         return PeerChanged(peer=_shown(peer), latest_commit=commit.sha or None)

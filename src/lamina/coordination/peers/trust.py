@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lamina import limits
 from lamina.coordination.peers.requests import ChangeTrust, RegisterPeer
 from lamina.errors import Conflict, Malformed
 from lamina.kernel.relay import RelayRight
@@ -100,7 +99,7 @@ def registered(
         allowed_scopes=tuple(dict.fromkeys(request.allowed_scopes)),
         created_at=known.created_at if known is not None else at,
         updated_at=at,
-        history=steps[-limits.PEER_TRUST_STEPS_MAX :],
+        history=steps,
     )
 
 
@@ -110,8 +109,7 @@ def retrusted(known: Peer, request: ChangeTrust, policy: TransitionPolicy, *, at
     if known.trust_level != request.trust_level:
         _check_transition(policy, known.trust_level, request.trust_level)
     step = _Change(at, by, request.reason).step(known.trust_level, request.trust_level)
-    steps = (*known.history, step)[-limits.PEER_TRUST_STEPS_MAX :]
-    return replace(known, trust_level=request.trust_level, updated_at=at, history=steps)
+    return replace(known, trust_level=request.trust_level, updated_at=at, history=(*known.history, step))
 
 
 def _check_expected(expected: str | None, mark: str | None) -> None:

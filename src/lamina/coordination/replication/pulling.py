@@ -32,9 +32,10 @@ from lamina.coordination.replication.state import (
     stored_state,
 )
 from lamina.errors import Conflict
+from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
-from lamina.kernel.time import rfc3339
+from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents, Step, Write
 from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
 from lamina.store.ports.log import Capture
@@ -70,12 +71,21 @@ class Pulling:
     """Takes files over, where the server offers it."""
 
     def __init__(
-        self, documents: Documents, peers: Peers, idempotency: Idempotency, *, offered: bool
+        self,
+        documents: Documents,
+        peers: Peers,
+        idempotency: Idempotency,
+        histories: HistorySettings,
+        *,
+        offered: bool,
     ) -> None:
         self._documents = documents
         self._peers = peers
         self._idempotency = idempotency
         self._offered = offered
+        # A key is kept for a day from the time that is noted with it; a pull's is kept for as many as an operator chose.
+        kept_s = histories.relay_replication_pull_idempotency_retention_days * 86_400
+        self._noted_later = (kept_s - limits.IDEMPOTENCY_TTL_S) * SECOND_US
 
     def pull(self, request: Pull, call: Call) -> Answer:
         """Take over the files of a bundle. A key that was used brings back the counts of then."""
@@ -96,7 +106,7 @@ class Pulling:
             if known is not None:
                 check_same(known, body_hash)
                 return Answer(self._earlier(tenant_id, known), replayed=True)
-            once = Remembered(key, body_hash, call.now)
+            once = Remembered(key, body_hash, call.now + self._noted_later)
             return Answer(retried(lambda: self._pull(request, files, call, once)))
 
     def _earlier(self, tenant_id: str, known: Remembered) -> Pulled:

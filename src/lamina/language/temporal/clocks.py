@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from lamina.language.temporal import starts
 from lamina.language.temporal.durations import length_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, ONES, PARTS, TENS
-from lamina.language.temporal.tokens import Reading, below_hundred, remembered
+from lamina.language.temporal.tokens import Reading, begun_by, below_hundred
 
 HALF_DAY = 43_200
 DAY = 86_400
@@ -160,7 +161,7 @@ def _past_or_to(r: Reading, i: int) -> Hours | None:
 _NAMED = {"noon": 12, "midday": 12, "noonish": 12, "midnight": 0}
 
 
-@remembered
+@begun_by(starts.CLOCK)
 def clock_at(r: Reading, i: int) -> Hours | None:
     """An instant of the day, with the part of the day that follows it."""
     rough = r.words[i] in ABOUT
@@ -201,7 +202,7 @@ def in_part(hours: Hours, part: str) -> Hours:
     return replace(hours, starts=(keep,), ends=ends, part=part)
 
 
-@remembered
+@begun_by(starts.PART_OF_DAY)
 def part_at(r: Reading, i: int) -> Hours | None:
     """``in the morning``, ``late afternoon``, ``early in the evening``, ``at lunch``."""
     j = r.skip(r.skip(i, "in", "at", "during"), "the", "this")
@@ -235,7 +236,7 @@ def part_at(r: Reading, i: int) -> Hours | None:
 _JOINERS = frozenset(("-", "to", "till", "until", "through", "thru", "~"))
 
 
-@remembered
+@begun_by(starts.HOURS)
 def hours_at(r: Reading, i: int) -> Hours | None:
     """A stretch between two times of day, ``from 5 to 6pm``, ``9-10:30``, ``from 10am for 3 hours``."""
     j = r.skip(r.skip(i, "at"), "from", "between")

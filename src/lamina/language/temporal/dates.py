@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from lamina.language.temporal import calendar
+from lamina.language.temporal import calendar, starts
 from lamina.language.temporal.lexicon import (
     DECADE_WORDS,
     HOLIDAY,
@@ -23,6 +23,7 @@ from lamina.language.temporal.nodes import Node, Partial, dated, fixed, longest
 from lamina.language.temporal.numeric import existing, inside_number, numeric_date
 from lamina.language.temporal.tokens import (
     Reading,
+    begun_by,
     day_number,
     ordinal,
     remembered,
@@ -335,7 +336,7 @@ def holiday_date(r: Reading, i: int) -> Node | None:
     return Node(stop, "date", "day", tuple(calendar.day_span(day) for day in (past[-1], days[len(past)])))
 
 
-@remembered
+@begun_by(starts.CALENDAR_DATE)
 def calendar_date(r: Reading, i: int) -> Node | None:
     """The longest of all forms at ``i``."""
     word = r.words[i]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lamina.language.temporal import starts
 from lamina.language.temporal.lexicon import (
     FREQUENCIES,
     PARTS,
@@ -14,7 +15,7 @@ from lamina.language.temporal.lexicon import (
     WEEKDAYS,
 )
 from lamina.language.temporal.nodes import Node
-from lamina.language.temporal.tokens import Number, Reading, cardinal, ordinal, remembered
+from lamina.language.temporal.tokens import Number, Reading, begun_by, cardinal, ordinal, remembered
 from lamina.language.temporal.values import Grain, Period
 
 _FRACTIONS = {"half": 0.5, "quarter": 0.25}
@@ -92,7 +93,7 @@ def _with_fraction(r: Reading, number: Number) -> tuple[float, int]:
     return number.value, j
 
 
-@remembered
+@begun_by(starts.LENGTH)
 def length_at(r: Reading, i: int) -> Length | None:
     """``three weeks``, ``2 years 1 month 21 days``, ``an hour and a half``, ``3.5 years``, ``10d``."""
     found = first_part(r, i)
@@ -170,6 +171,7 @@ def _duration(length: Length) -> Node:
     )
 
 
+@begun_by(starts.SET)
 def set_at(r: Reading, i: int) -> Node | None:
     """A recurrence: ``every Tuesday``, ``every other day``, ``twice a week``, ``daily``, ``Friday mornings``."""
     word = r.words[i]

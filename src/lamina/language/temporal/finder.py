@@ -10,7 +10,8 @@ from lamina.language.temporal.calendar import Span
 from lamina.language.temporal.grammar import expression
 from lamina.language.temporal.lexicon import FUTURE_HINTS, GATE, PAST_HINTS, STARTERS
 from lamina.language.temporal.nodes import Node
-from lamina.language.temporal.tokens import Reading
+from lamina.language.temporal.starts import EXPRESSION
+from lamina.language.temporal.tokens import DIGITS, Reading
 from lamina.language.temporal.values import TemporalMatch, Window
 
 TEXT_CHARS_MAX = 20_000  # a turn is far shorter; more than this is a document, and is cut
@@ -42,14 +43,14 @@ def each_time(text: str, reference: datetime, *, day_first: bool = False) -> Ite
     if not may_hold_time(text):
         return
     reading = Reading(text, reference, day_first)
-    near = _time_words_ahead(reading)
     i = 0
-    while i < reading.size:
-        node = read_at(reading, i) if near[i] else None
-        if node is None or node.stop <= i:
-            i += 1
+    for place in _places(reading):
+        if place < i:
+            continue  # within what was read
+        node = read_at(reading, place)
+        if node is None or node.stop <= place:
             continue
-        first = i
+        first = place
         while (
             first < node.stop - 1
             and node.kind != "set"
@@ -67,21 +68,27 @@ def may_hold_time(text: str) -> bool:
     return not GATE.isdisjoint(words) or any(word[0] < "a" or word[0] == "½" for word in words)
 
 
+_TIME_WORDS = GATE | {DIGITS, "½"}
+_NOTHING: frozenset[str] = frozenset()
 _AHEAD = (
     8  # "from the very beginning of the last month": no expression has more words before its first time word
 )
 
 
-def _time_words_ahead(reading: Reading) -> list[bool]:
-    """For each token, whether a word of time or a digit stands among the next few: only there can one begin."""
-    near = [False] * reading.size
-    last = reading.size + _AHEAD
-    for i in range(reading.size - 1, -1, -1):
-        word = reading.words[i]
-        if word in GATE or (word[0] <= "9" and word.isdigit()) or word == "½":
-            last = i
-        near[i] = last - i <= _AHEAD
-    return near
+def _places(reading: Reading) -> Iterator[int]:
+    """The tokens at which an expression can begin: a word of time or a digit stands among the next few."""
+    keys = reading.keys
+    near = -1
+    for i in range(reading.size):
+        behind = EXPRESSION.get(keys[i], _NOTHING)
+        if behind is not None and keys[i + 1] not in behind:
+            continue
+        while near < i or keys[near] not in _TIME_WORDS:
+            near += 1
+            if near >= reading.size:
+                return
+        if near - i <= _AHEAD:
+            yield i
 
 
 def read_at(reading: Reading, i: int) -> Node | None:

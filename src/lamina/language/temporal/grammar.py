@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.language.temporal import calendar
+from lamina.language.temporal import calendar, starts
 from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at
@@ -17,13 +17,13 @@ from lamina.language.temporal.durations import duration_at, length_at, set_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, MONTHS
 from lamina.language.temporal.moments import moment, on_day
 from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed, longest, partial_spans
-from lamina.language.temporal.tokens import Reading, day_number, remembered
+from lamina.language.temporal.tokens import Reading, begun_by, day_number, remembered
 from lamina.language.temporal.values import Kind
 
 _TO = frozenset(("to", "-", "till", "until", "through", "thru", "~", "and"))
 
 
-@remembered
+@begun_by(starts.DATE_RANGE)
 def date_range(r: Reading, i: int) -> Node | None:
     """``from 3 to 5 May``, ``between March and June 2020``, ``2014-2018``, ``May 3 to 5``."""
     opened = r.words[i] if r.words[i] in ("from", "between", "in") else ""

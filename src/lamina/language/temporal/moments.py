@@ -6,13 +6,13 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from lamina.language.temporal import calendar
+from lamina.language.temporal import calendar, starts
 from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at, in_part, part_at
 from lamina.language.temporal.lexicon import ABOUT, MONTHS, PARTS
 from lamina.language.temporal.nodes import Node, complete, longest
-from lamina.language.temporal.tokens import Reading, remembered, year_number
+from lamina.language.temporal.tokens import Reading, begun_by, year_number
 from lamina.language.temporal.values import UNIT_SECONDS, Grain
 
 _NOW = (
@@ -108,6 +108,7 @@ def on_day(day: datetime, hours: Hours) -> list[Span]:
     return spans
 
 
+@begun_by(starts.TIME_PIECE)
 def time_piece(r: Reading, i: int) -> Hours | None:
     """The longest of a stretch, an instant or a part of the day."""
     best: Hours | None = None
@@ -117,10 +118,16 @@ def time_piece(r: Reading, i: int) -> Hours | None:
     return best
 
 
-@remembered
+@begun_by(starts.OF_TODAY)
+def of_today(r: Reading, i: int) -> Node | None:
+    """Now, or a part of today, or of a day beside it."""
+    return longest(present(r, i), tonight(r, i))
+
+
+@begun_by(starts.MOMENT)
 def moment(r: Reading, i: int) -> Node | None:
     """A date, a time of day, or both in either order."""
-    special = longest(present(r, i), iso_instant(r, i), tonight(r, i))
+    special = longest(of_today(r, i), iso_instant(r, i))
     j = r.skip(i, *ABOUT) if r.words[i] in ABOUT else r.skip(i, "~")
     date = any_date(r, j)
     if date and j > i:

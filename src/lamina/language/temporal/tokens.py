@@ -16,16 +16,15 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from lamina.language.temporal.lexicon import ONES, ORDINALS, TENS
+from lamina.language.temporal.starts import Starts
 
 _TOKEN = re.compile(r"[^\W\d_]+|[0-9]+|[^\w\s]|\w")
-_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)} | {
-    0x2019: ord("'"),
-    0x2013: ord("-"),
-}
-_PADDING = [""] * 12
+_PADDING = [""] * 13
+DIGITS = "0"
 _NUMBERS = count()
 _RULE_BITS = 8
 """Rules that are remembered have numbers of so many bits."""
+_NOTHING: frozenset[str] = frozenset()
 _T = TypeVar("_T")
 
 
@@ -34,23 +33,46 @@ class Number(NamedTuple):
     stop: int
 
 
+def _lower(text: str) -> str:
+    """Letters of ASCII in lower case, and its own apostrophe and hyphen. Offsets are kept, which str.lower does of ASCII alone."""
+    if text.isascii():
+        return text.lower()
+    lower = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+    return lower.replace("\u2019", "'").replace("\u2013", "-")
+
+
 class Reading:
     """The tokens of one text and the instant it is read against; ``now`` is naive wall-clock time in ``zone``."""
 
-    __slots__ = ("day_first", "ends", "lower", "memo", "now", "size", "starts", "text", "words", "zone")
+    __slots__ = ("_spans", "day_first", "keys", "lower", "memo", "now", "size", "text", "words", "zone")
 
     def __init__(self, text: str, reference: datetime, day_first: bool = False) -> None:
         self.text = text
-        self.lower = text.translate(_ASCII_LOWER)  # keeps offsets, which str.lower does not
+        self.lower = _lower(text)
         self.now = reference.replace(tzinfo=None)
         self.zone = reference.tzinfo
         self.day_first = day_first
         self.memo: dict[int, object] = {}
-        tokens = list(_TOKEN.finditer(self.lower))
+        tokens: list[str] = _TOKEN.findall(self.lower)
         self.size = len(tokens)
-        self.words = [token.group() for token in tokens] + _PADDING  # words[-1] is "", too
-        self.starts = [token.start() for token in tokens]
-        self.ends = [token.end() for token in tokens]
+        self.words = tokens + _PADDING  # words[-1] is "", too
+        self.keys = [DIGITS if word.isdigit() else word for word in self.words]  # what starts.py tells apart
+        self._spans: tuple[list[int], list[int]] | None = None
+
+    @property
+    def starts(self) -> list[int]:
+        """Where each token begins."""
+        return (self._spans or self._spanned())[0]
+
+    @property
+    def ends(self) -> list[int]:
+        """Where each token ends."""
+        return (self._spans or self._spanned())[1]
+
+    def _spanned(self) -> tuple[list[int], list[int]]:
+        spans = [token.span() for token in _TOKEN.finditer(self.lower)]
+        self._spans = [start for start, _ in spans], [end for _, end in spans]
+        return self._spans
 
     def glued(self, i: int) -> bool:
         """Whether token ``i`` follows the one before it without a space."""
@@ -86,6 +108,31 @@ def remembered(rule: Callable[[Reading, int], _T]) -> Callable[[Reading, int], _
         return found  # type: ignore[return-value]  # the key names the rule, so the type is its own
 
     return read
+
+
+def begun_by(
+    starts: Starts,
+) -> Callable[[Callable[[Reading, int], _T | None]], Callable[[Reading, int], _T | None]]:
+    """Read by this rule what can begin it, and each index once."""
+
+    def gated(rule: Callable[[Reading, int], _T | None]) -> Callable[[Reading, int], _T | None]:
+        number = next(_NUMBERS)
+
+        @wraps(rule)
+        def read(reading: Reading, i: int) -> _T | None:
+            keys = reading.keys
+            behind = starts.get(keys[i], _NOTHING)
+            if behind is not None and keys[i + 1] not in behind:
+                return None
+            memo, key = reading.memo, (i << _RULE_BITS) | number
+            found = memo.get(key, memo)
+            if found is memo:
+                found = memo[key] = rule(reading, i)
+            return found  # type: ignore[return-value]  # the key names the rule, so the type is its own
+
+        return read
+
+    return gated
 
 
 _DIGITS = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})(?:\.[0-9]{1,3})?(?![0-9])")

@@ -28,7 +28,7 @@ from lamina.kernel.understanding import FactState
 from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.records import InputState, RecordQuery, Statement
+from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
 from lamina.store.ports.writes import EventOffset, Inquiry, Writes
 from lamina.store.rules.records import as_stood, wanted
 
@@ -229,6 +229,11 @@ class MemoryRecords:
         records = self._memory.tables.records.values()
         return {each.id: each.scope for each in records if each.tenant_id == tenant_id and each.id in ids}
 
+    def touched(self, tenant_id: str, after: int) -> Touched:  # noqa: ARG002 - whoever's change it was
+        """Mirrors ``Records.touched``: any change may be one."""
+        commits = self._memory.tables.commits
+        return Touched(commits, () if commits == after else None)
+
     def supports_of(
         self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[Support]]:
@@ -309,6 +314,22 @@ class MemoryRecords:
             if any(each.relation == relation for each in supports)
         }
 
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.ended_by``."""
+        found: dict[str, list[str]] = {}
+        for record_id, supports in self.supports_of(tenant_id, last, seen_at=seen_at).items():
+            ending = {
+                each.source_id
+                for each in supports
+                if each.relation != Tie.MAY_CHANGE
+                and (each.polarity == "against" or (each.at is not None and each.at == last[record_id]))
+            }
+            if ending:
+                found[record_id] = sorted(ending)
+        return found
+
     def sources_below(
         self,
         tenant_id: str,
@@ -316,6 +337,7 @@ class MemoryRecords:
         steps: int,
         width: int,
         *,
+        most: int | None = None,
         seen_at: Instant | None = None,
     ) -> dict[str, list[str]]:
         """Mirrors ``Records.sources_below``."""
@@ -323,7 +345,7 @@ class MemoryRecords:
         front: Collection[str] = record_ids
         for _ in range(steps):
             supports = self.supports_of(tenant_id, front, seen_at=seen_at)
-            below = {i: [each.source_id for each in of_record] for i, of_record in supports.items()}
+            below = {i: [each.source_id for each in of_record[:most]] for i, of_record in supports.items()}
             found |= below
             sources = {each for ids in below.values() for each in ids[:width]}
             front = {each for each in sources if not is_event(each) and each not in found}

@@ -39,6 +39,8 @@ class TextRow:
     """Whether vectors are still to come; a store clears it when they do."""
     quarantined: str = ""
     """Why it is kept out of what is shown by itself, reasons separated by spaces; empty for nearly every row."""
+    days: str = ""
+    """What was noted of the days that a turn means, as ``language/days.py`` writes it; empty where nothing was."""
     row: int = 0
     """The store's own number, rising in the order of indexing; 0 before it is stored."""
 

@@ -23,6 +23,8 @@ class LifecycleDraft:
     payload: Mapping[str, Any]
     event_id: str | None = None
     job_id: str | None = None
+    position: int | None = None
+    """That of the event, where it is at hand; an engine looks it up where it needs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

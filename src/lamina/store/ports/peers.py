@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol, get_args
 
 from lamina.kernel.time import Instant
@@ -39,6 +39,10 @@ class Peer:
     created_at: Instant
     updated_at: Instant
     history: tuple[TrustStep, ...] = ()
+
+    def with_newest_steps(self, count: int) -> Peer:
+        """The same with the newest steps of its history alone."""
+        return replace(self, history=self.history[-count:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.understanding import FactState
 
-__all__ = ["InputState", "RecordQuery", "Records", "Statement"]
+__all__ = ["InputState", "RecordQuery", "Records", "Statement", "Touched"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,20 @@ class InputState(NamedTuple):
     fact: FactState | None
 
 
+class Touched(NamedTuple):
+    """The ``number`` of the newest change, and the ``ids`` of the records whose versions or edges changed after an earlier one, and of what
+    such an edge leads to; None where that is not known any more."""
+
+    number: int
+    ids: Collection[str] | None
+
+
 class Records(Protocol):
     """The derived layers and the why graph."""
+
+    def touched(self, tenant_id: str, after: int) -> Touched:
+        """What changed for a tenant after the change of a number, 0 before all, by whichever process. An erasure forgets it."""
+        ...
 
     def get(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
@@ -177,6 +189,13 @@ class Records(Protocol):
         """Mirrors ``supports_of`` those of the records that have a support of a relation."""
         ...
 
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """The ids of what told by ``seen_at`` that claims are over, in their order: of what speaks against each, and of what tells of its
+        ``last`` instant, where it has one that counts."""
+        ...
+
     def sources_below(
         self,
         tenant_id: str,
@@ -184,10 +203,12 @@ class Records(Protocol):
         steps: int,
         width: int,
         *,
+        most: int | None = None,
         seen_at: Instant | None = None,
     ) -> dict[str, list[str]]:
         """The ids alone of what records rest on, in the order of ``supports_of`` and as often as there; of what the records among the
-        first ``width`` of each rest on, and so on: so many steps in one statement."""
+        first ``width`` of each rest on, and so on: so many steps in one statement. Of each record no more than its first ``most``, of
+        which ``width`` is a part."""
         ...
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:

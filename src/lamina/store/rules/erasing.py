@@ -65,11 +65,11 @@ class _Step:
         to_redact |= {key for key in cited if events[key].redacted_by is None}
         if not (to_delete or to_redact or asked):
             return out
-        beside = self._beside(kept) - asked
-        kept |= beside
+        kept |= self._beside(kept) - asked
         worded = to_delete | to_redact
         entries = self._entries(kept, [events[key] for key in sorted(worded)], enter)
         keeper = Keeper(ground, out)
+        beside = kept - (self._edges(worded) if quoted else edges).keys()
         redacted = {key: events[key] for key in sorted(to_redact)}
         fallen = keeper.keep(kept, beside, self._kept_already, worded, redacted, entries)
         kept -= fallen

@@ -46,7 +46,7 @@ class Keeper:
         entries: Mapping[Scope, Event],
     ) -> set[str]:
         """Freeze what is kept; the beliefs that fall below the floor by that are returned, and are not kept. Of these those ``beside``
-        rest on nothing that goes: what they had lost before, they were left with. Those that are kept
+        rest on no words that go: what they had lost before, they were left with. Those that are kept
         ``as_they_are`` already are so until now."""
         for key, scope in as_they_are.items():
             self._out.until[key] = (scope, self._until(scope, entries[scope]))

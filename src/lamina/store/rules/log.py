@@ -49,6 +49,7 @@ def captured_row(event: Event) -> LifecycleDraft:
         scope=event.scope,
         event_id=event.id,
         job_id=event.batch_id,
+        position=event.position,
         payload={"actor": event.observed_actor.id, "modality": event.modality, "wal_offset": event.position},
     )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
@@ -29,6 +30,7 @@ from lamina.kernel.audit import (
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
+from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers, Writer
 
 __all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over"]
@@ -124,10 +126,38 @@ _INSERT, _, _ROW = _SQL["insert_audit"].strip().removesuffix(";").rpartition("VA
 _SIZES = tuple((size, f"{_INSERT}VALUES{', '.join([_ROW] * size)}") for size in (32, 8, 2, 1))
 
 
+_HASHES: Final = (12, 13, 24, 25)
+"""The columns of ``audit`` that hold ``sha256:`` and 64 digits, kept as the 32 bytes that these say. Earlier releases kept the text."""
+_SHA256_BYTES: Final = 32
+_SHA256: Final = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def _stored(row: Sequence[Any]) -> Row:
+    columns = list(row)
+    for at in _HASHES:
+        if _SHA256.fullmatch(columns[at]):
+            columns[at] = bytes.fromhex(columns[at][7:])
+    return tuple(columns)
+
+
+def _shown(row: Row) -> Row:
+    columns = list(row)
+    for at in _HASHES:
+        columns[at] = _hash_of(columns[at])
+    return tuple(columns)
+
+
+def _hash_of(stored: str | bytes) -> str:
+    """A hash as it was made; of a damaged file it need not be one."""
+    if not isinstance(stored, bytes):
+        return stored
+    return f"sha256:{stored.hex()}" if len(stored) == _SHA256_BYTES else stored.decode(errors="replace")
+
+
 def carry_over(connection: apsw.Connection) -> None:
     """Take in the rows of the database that is attached as ``aside`` which are not here."""
     rows = list(connection.execute(_SQL["audit_aside"]))
-    _insert(connection, [row_of(row).draft for row in rows])
+    _insert(connection, [row_of(_shown(row)).draft for row in rows])
 
 
 def _insert(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> None:
@@ -154,8 +184,9 @@ def _appended(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> Iter
     rows: list[tuple[Any, ...]] = []
     for draft in drafts:
         number, previous = heads.get(draft.tenant_id) or _head(connection, draft.tenant_id)
-        rows.append(chained(draft, number + 1, previous))
-        heads[draft.tenant_id] = (number + 1, rows[-1][-2])
+        row = chained(draft, number + 1, previous)
+        rows.append(_stored(row))
+        heads[draft.tenant_id] = (number + 1, row[-2])
     done = 0
     for size, statement in _SIZES:
         while len(rows) - done >= size:
@@ -166,7 +197,7 @@ def _appended(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> Iter
 
 def _head(connection: apsw.Connection, tenant_id: str) -> tuple[int, str]:
     for number, row_hash in connection.execute(_SQL["last_audit"], (tenant_id,)):
-        return number, row_hash.decode(errors="replace")
+        return number, _hash_of(row_hash)
     return 0, GENESIS
 
 
@@ -203,7 +234,7 @@ class SqliteAudit:
     def get(self, tenant_id: str, audit_id: str) -> AuditRow | None:
         """Mirrors ``Audit.get``."""
         row = self._readers.row(_SQL["find_audit"], (tenant_id, audit_id))
-        return None if row is None else row_of(row)
+        return None if row is None else row_of(_shown(row))
 
     def query(self, query: AuditQuery) -> list[AuditRow]:
         """Mirrors ``Audit.query``."""
@@ -224,11 +255,13 @@ class SqliteAudit:
         if query.actor is not None:
             block = "query_audit_of_actor"
             bindings["actor"] = query.actor
-        return [row_of(row) for row in self._readers.rows(_SQL[block], bindings)]
+        return [row_of(_shown(row)) for row in self._readers.rows(_SQL[block], bindings)]
 
     def walk(self, tenant_id: str, after: int, limit: int) -> list[AuditRow]:
         """Mirrors ``Audit.walk``."""
-        return [row_of(row) for row in self._readers.rows(_SQL["walk_audit"], (tenant_id, after, limit))]
+        return [
+            row_of(_shown(row)) for row in self._readers.rows(_SQL["walk_audit"], (tenant_id, after, limit))
+        ]
 
     def heads(self) -> list[Head]:
         """Mirrors ``Audit.heads``."""
@@ -237,7 +270,7 @@ class SqliteAudit:
             tenant_id = stored.decode(errors="replace")
             last = self._readers.row(_SQL["last_audit"], (tenant_id,))
             number, row_hash = last if last is not None else (0, b"")
-            heads.append(Head(tenant_id, number, row_hash.decode(errors="replace")))
+            heads.append(Head(tenant_id, number, _hash_of(row_hash)))
         return heads
 
     def anchor(self, tenant_id: str) -> Anchor | None:

@@ -18,6 +18,7 @@ from lamina.kernel.events import (
     Stage,
     Trust,
 )
+from lamina.kernel.ids import Prefix, low_of, with_low
 from lamina.kernel.scopes import Scope
 from lamina.store.rows import Row, parsed
 
@@ -28,6 +29,7 @@ __all__ = [
     "json_list",
     "read_event",
     "read_lifecycle",
+    "short_id",
     "stage_of",
 ]
 
@@ -76,12 +78,14 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
 
 
 def _parties(draft: EventDraft) -> str | None:
-    """The parts of the two parties that their ids do not already say, or None."""
+    """The parts of the two parties that their ids do not already say, once where both are the same; or None."""
     said = {
         key: {"type": party.type, "name": party.name}
         for key, party in (("actor", draft.observed_actor), ("subject", draft.subject))
         if party.name is not None or party.type != party.id.split(":", 1)[0]
     }
+    if len(said) > 1 and draft.observed_actor == draft.subject:
+        said = {"both": said["actor"]}
     return compact(said) if said else None
 
 
@@ -123,6 +127,7 @@ def read_event(row: Row) -> Event:
      context, directives, channel, trust, batch_id, observed_at, recorded_at, cancelled_after,
      observed_offset, zone_offset, redacted_by, bears_out) = row  # fmt: skip
     said = parsed(parties) if parties else {}
+    both = said.get("both")
     more = parsed(context) if context else {}
     return Event(
         tenant_id=tenant_id,
@@ -131,8 +136,8 @@ def read_event(row: Row) -> Event:
         recorded_at=recorded_at,
         scope=Scope(scope),
         caller=caller,
-        observed_actor=_party(actor, said.get("actor")),
-        subject=_party(subject, said.get("subject")),
+        observed_actor=_party(actor, said.get("actor", both)),
+        subject=_party(subject, said.get("subject", both)),
         session=session,
         modality=modality,
         content=json.loads(content),
@@ -171,12 +176,19 @@ def _read_directives(text: str | None) -> Directives:
     )
 
 
+def short_id(row_id: str, at: int) -> str | bytes:
+    """The id of a row that arrived at an instant, without what the instant says of it."""
+    low = low_of(row_id, at)
+    return row_id if low is None else low.to_bytes(8, "big")
+
+
 def read_lifecycle(row: Row) -> LifecycleRow:
     """The value of a ``lifecycle`` row."""
-    tenant_id, sequence, row_id, name, scope, event_id, job_id, number, arrived_at, payload = row
+    tenant_id, sequence, stored, name, scope, event_id, job_id, number, arrived_at, payload = row
+    low = int.from_bytes(stored, "big") if isinstance(stored, bytes) else None
     return LifecycleRow(
         tenant_id=tenant_id,
-        id=row_id,
+        id=stored if low is None else with_low(Prefix.LIFECYCLE, arrived_at, low),
         sequence=sequence,
         name=name,
         scope=Scope(scope),

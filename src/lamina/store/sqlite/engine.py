@@ -13,12 +13,15 @@ from lamina.errors import NotFound, Unavailable
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.observe.rounds import Failures
+from lamina.store.bodies import texts_of
 from lamina.store.documents.projector import Projector
 from lamina.store.documents.shared import SharedProjector
 from lamina.store.ports.projecting import Projecting
+from lamina.store.rows import BODY, with_body
 from lamina.store.sqlite.audit import AuditRiders, SqliteAudit, SqlitePeppers
 from lamina.store.sqlite.bells import Bells
 from lamina.store.sqlite.changes import SqliteChanges
+from lamina.store.sqlite.checkpoints import Checkpoints
 from lamina.store.sqlite.citations import SqliteCitations
 from lamina.store.sqlite.connection import Readers, Writer, open_connection
 from lamina.store.sqlite.definitions import SqliteDefinitions
@@ -61,7 +64,7 @@ _DERIVED = {
     "mention": "SELECT * FROM mention ORDER BY tenant_id, entity_id, scope, event_id, surface",
     "text_row": """
         SELECT tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-               question_share, self_share, terms, keys, wants_vector, quarantined, excluded
+               question_share, self_share, terms, keys, wants_vector, quarantined, days, excluded
         FROM text_row ORDER BY tenant_id, record_id""",
     "vector_row": "SELECT tenant_id, record_id, scope, model FROM vector_row ORDER BY tenant_id, record_id, model",
 }
@@ -147,7 +150,8 @@ class SqliteStore:
         riders = AuditRiders()
         failures = failures or Failures()
         self._bells = Bells(folder / BELLS)
-        self._writer = Writer(connection, riders, failures, committed=self._bells.ring)
+        self._checkpoints = Checkpoints(path, connection, failures)
+        self._writer = Writer(connection, riders, failures, committed=self._committed)
         self._readers = Readers(path)
         self.changes = SqliteChanges(self._bells, self._readers)
         lifecycle = LifecycleWriter(clock, ids)
@@ -201,13 +205,22 @@ class SqliteStore:
     def snapshot(self) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Mirrors ``Store.snapshot``. Vectors count by presence: their last bits depend on the processor."""
         for table, sql in _DERIVED.items():
-            for row in self._readers.rows(sql):
-                yield table, tuple(row)
+            rows = self._readers.rows(sql)
+            if table == "record":
+                texts = texts_of({row[:3]: row[BODY] for row in rows})
+                rows = [with_body(row, texts[row[:3]]) for row in rows]
+            for row in rows:
+                yield table, row
+
+    def _committed(self) -> None:
+        self._bells.ring()
+        self._checkpoints.press()
 
     def close(self) -> None:
         """Mirrors ``Store.close``."""
         self._projector.close()
         self._writer.finish()
+        self._checkpoints.close()
         # SQLite moves the write-ahead file into the database as the last connection closes, unless that only reads.
         self._readers.close()
         self._writer.close()

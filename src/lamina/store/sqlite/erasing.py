@@ -16,12 +16,13 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports.erasing import Erased, Erasure, Frozen, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Closing
-from lamina.store.rows import read_record, read_text, record_row, text_row
+from lamina.store.rows import packed_row, read_record, read_text, text_row
 from lamina.store.rules.erasing import changes_of
 from lamina.store.rules.erasing_rows import Changes
 from lamina.store.rules.traces import unguessable
-from lamina.store.sqlite.codec import event_row, json_list, read_event
+from lamina.store.sqlite.codec import ALL_STAGES, event_row, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.folding import all_whole, unfold
 from lamina.store.sqlite.index import drop_text, put_texts
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import SqliteLog, find_event
@@ -146,7 +147,7 @@ class _Reading:
 
     def versions(self, ids: Collection[str]) -> list[Record]:
         """Mirrors ``Reading.versions``."""
-        return list(map(read_record, self._rows("versions_of_records", ids)))
+        return list(map(read_record, all_whole(self._rows("versions_of_records", ids))))
 
     def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
         """Mirrors ``Reading.changed_at``."""
@@ -204,7 +205,8 @@ class _Reading:
 
     def waiting_since(self, scopes: Collection[Scope]) -> Instant | None:
         """Mirrors ``Reading.waiting_since``."""
-        for (since,) in self._connection.execute(_SQL["waiting_in"], (self._tenant_id, json_list(scopes))):
+        bindings = (self._tenant_id, json_list(scopes), ALL_STAGES)
+        for (since,) in self._connection.execute(_SQL["waiting_in"], bindings):
             return since if since is None else int(since)
         return None
 
@@ -219,7 +221,8 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None
     cut = [each[:4] for each in changes.cut]
     for block in ("drop_support", "thaw_support"):
         connection.executemany(_SQL[block], cut)
-    connection.executemany(_SQL["put_record"], map(record_row, changes.records))
+    unfold(connection, tenant_id, {record.id for record in changes.records})
+    connection.executemany(_SQL["put_record"], map(packed_row, changes.records))
     connection.executemany(_SQL["put_support"], changes.supports)
     _freeze(connection, tenant_id, changes)
     _drop_mentions(connection, tenant_id, changes)
@@ -235,6 +238,7 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None
     )
     if worded or changes.gone:
         connection.execute(_SQL["ask_scrubbing"])
+    connection.execute(_SQL["forget_touched"])
     connection.executemany(_SQL["make_stale"], [(tenant_id, scope) for scope in changes.erased.remade])
     touched = [(tenant_id, scope) for scope in sorted(changes.touched)]
     connection.executemany(_SQL["note_index_change"], touched)
@@ -275,7 +279,7 @@ def _freeze(connection: apsw.Connection, tenant_id: str, changes: Changes) -> No
         _SQL["put_frozen"],
         [(tenant_id, key, scope, until) for key, (scope, until) in sorted(changes.until.items())],
     )
-    connection.executemany(_SQL["put_frozen_record"], map(record_row, changes.frozen_records))
+    connection.executemany(_SQL["put_frozen_record"], map(packed_row, changes.frozen_records))
     connection.executemany(_SQL["put_frozen_support"], changes.frozen_supports)
     connection.executemany(_SQL["put_frozen_text"], map(text_row, changes.frozen_texts))
     connection.executemany(_SQL["put_frozen_mention"], map(_mention_row, changes.frozen_mentions))

@@ -8,11 +8,12 @@ import apsw
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import LifecycleRow
-from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.ids import IdSource, Prefix, instant_of
 from lamina.kernel.time import Clock
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
-from lamina.store.sqlite.codec import json_list, read_lifecycle
+from lamina.store.rows import Row
+from lamina.store.sqlite.codec import json_list, read_lifecycle, short_id
 from lamina.store.sqlite.connection import Readers
 
 __all__ = ["LifecycleWriter", "SqliteLifecycle"]
@@ -41,32 +42,36 @@ class LifecycleWriter:
         for draft in drafts:
             last = newest.get(draft.tenant_id) or _newest(connection, draft.tenant_id)
             newest[draft.tenant_id] = sequence, arrived_at = last[0] + 1, max(now, last[1] + 1)
-            number = 1
-            if draft.event_id is not None and not first_of_event:
+            number, position = 1, draft.position
+            if draft.event_id is not None:
                 event = (draft.tenant_id, draft.event_id)
-                number = numbers.get(event) or self._last_number(connection, *event)
-                number += 1
-                numbers[event] = number
+                if position is None:
+                    position = _value(connection, "event_place", event)
+                if not first_of_event:
+                    last_number = numbers.get(event) or _value(connection, "last_number", (*event, position))
+                    numbers[event] = number = (last_number or 0) + 1
             rows.append(
                 (
                     draft.tenant_id,
                     sequence,
-                    self._ids.stamped(Prefix.LIFECYCLE, arrived_at),
+                    short_id(self._ids.stamped(Prefix.LIFECYCLE, arrived_at), arrived_at),
                     draft.name,
                     draft.scope,
-                    draft.event_id,
+                    draft.event_id if position is None else None,
                     draft.job_id,
                     number,
                     arrived_at,
                     compact(dict(draft.payload)),
+                    position,
                 )
             )
         connection.executemany(_SQL["insert_lifecycle"], rows)
 
-    def _last_number(self, connection: apsw.Connection, tenant_id: str, event_id: str) -> int:
-        for row in connection.execute(_SQL["last_number"], (tenant_id, event_id)):
-            return int(row[0])
-        raise AssertionError("an aggregate is always a row")
+
+def _value(connection: apsw.Connection, block: str, bindings: Row) -> int | None:
+    for (value,) in connection.execute(_SQL[block], bindings):
+        return None if value is None else int(value)
+    raise AssertionError("an aggregate is always a row")
 
 
 def _newest(connection: apsw.Connection, tenant_id: str) -> tuple[int, int]:
@@ -83,8 +88,12 @@ class SqliteLifecycle:
 
     def get(self, tenant_id: str, lifecycle_id: str) -> LifecycleRow | None:
         """Mirrors ``Lifecycle.get``."""
-        row = self._readers.row(_SQL["find_lifecycle"], (tenant_id, lifecycle_id))
-        return None if row is None else read_lifecycle(row)
+        arrived_at = instant_of(lifecycle_id)
+        row = (
+            None if arrived_at is None else self._readers.row(_SQL["find_lifecycle"], (tenant_id, arrived_at))
+        )
+        found = None if row is None else read_lifecycle(row)
+        return found if found is not None and found.id == lifecycle_id else None
 
     def query(self, query: LifecycleQuery) -> list[LifecycleRow]:
         """Mirrors ``Lifecycle.query``."""

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from typing import Any
 
 import apsw
 
@@ -28,16 +29,18 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.kernel.understanding import FactState
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.records import InputState, RecordQuery, Statement
+from lamina.store.bodies import packed
+from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
 from lamina.store.ports.writes import Writes
-from lamina.store.rows import Row, read_record, record_row
+from lamina.store.rows import BODY, Row, packed_row, read_record
 from lamina.store.rules.records import as_stood
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.exclusion import exclude_unsupported, readmit
+from lamina.store.sqlite.folding import all_whole, fold, whole
 from lamina.store.sqlite.index import put_texts, put_vectors
 
-__all__ = ["SqliteRecords", "put_writes"]
+__all__ = ["SqliteRecords", "pack_some", "put_writes"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _ANY_SCOPE = "scope IN (SELECT value FROM json_each(:scopes))"
@@ -56,8 +59,8 @@ _OF_ONE_SCOPE = {
 """Statements for a single scope, as most readers ask: its rows come in the order of the index, and reading ends at the limit. Of
 several scopes all rows are read and sorted."""
 _BEFORE_ALL = -(2**63)
-_SLOT, _BODY = 9, 22
-"""Columns of ``record``."""
+_SLOT = 9
+"""A column of ``record``."""
 
 _EPISODES = (f"{Prefix.EPISODE}_", f"{Prefix.EPISODE}`")
 """The bounds of the ids of episodes: the grave accent is the character after the underscore."""
@@ -69,12 +72,14 @@ _parsed = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(read_record)
 
 def _read(row: Row) -> Record:
     """The version of a row. The same rows come with every question about the same matter, and a row that has changed is another."""
-    return _parsed(row) if len(row[_BODY]) <= limits.ROW_PARSED_CHARS_MAX else read_record(row)
+    most = limits.ROW_PARSED_CHARS_MAX if isinstance(row[BODY], str) else limits.ROW_PARSED_BYTES_MAX
+    return _parsed(row) if len(row[BODY]) <= most else read_record(row)
 
 
 def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     """Land what a stage derived, inside the transaction that ends its jobs: one may end a version of another."""
-    connection.executemany(_SQL["insert_record"], map(record_row, writes.records))
+    connection.executemany(_SQL["insert_record"], map(packed_row, writes.records))
+    fold(connection, writes.records)
     connection.executemany(
         _SQL["close_record"],
         [(c.tenant_id, c.id, c.version, c.recorded_to, c.closed_by) for c in writes.closings],
@@ -111,6 +116,13 @@ def put_writes(connection: apsw.Connection, writes: Writes) -> None:
     )
 
 
+def pack_some(connection: apsw.Connection) -> bool:
+    """Pack some of the bodies that an earlier release wrote as text; whether there were any."""
+    rows = list(connection.execute(_SQL["unpacked_bodies"], (limits.PACKED_ROWS,)))
+    connection.executemany(_SQL["pack_body"], [(*row[:3], packed(Layer(row[3]), row[4])) for row in rows])
+    return bool(rows)
+
+
 class SqliteRecords:
     """``Records`` over the ``record``, ``support``, ``entity`` and ``mention`` tables."""
 
@@ -123,7 +135,7 @@ class SqliteRecords:
         """Mirrors ``Records.get``."""
         if not ids:
             return {}
-        rows = self._readers.rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
+        rows = self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
         return {record.id: as_stood(record, seen_at) for record in map(_read, rows)}
 
     def input_states(
@@ -142,7 +154,8 @@ class SqliteRecords:
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
         """Mirrors ``Records.versions``."""
         return [
-            read_record(row) for row in self._readers.rows(_SQL["record_versions"], (tenant_id, record_id))
+            read_record(row)
+            for row in all_whole(self._readers.rows(_SQL["record_versions"], (tenant_id, record_id)))
         ]
 
     def query(self, query: RecordQuery) -> list[Record]:
@@ -194,16 +207,18 @@ class SqliteRecords:
                 "claims": f"{slot}|",
                 "claims_end": f"{slot}}}",
             }  # the brace is the character after the bar
-        return self._readers.rows(statements[block], bindings)
+        return self._rows(statements[block], bindings)
+
+    def _rows(self, sql: str, bindings: Row | Mapping[str, Any]) -> list[Row]:
+        """Rows of versions, each read by itself."""
+        return whole(self._readers.rows(sql, bindings), self._readers.rows)
 
     def ended_since(
         self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
     ) -> list[Record]:
         """Mirrors ``Records.ended_since``."""
         bindings = (tenant_id, json_list(scopes), layer.value, seen_at, limit)
-        return [
-            as_stood(_read(row), seen_at) for row in self._readers.rows(_SQL["records_ended_since"], bindings)
-        ]
+        return [as_stood(_read(row), seen_at) for row in self._rows(_SQL["records_ended_since"], bindings)]
 
     def in_slots(
         self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
@@ -246,6 +261,13 @@ class SqliteRecords:
             return {}
         rows = self._readers.rows(_SQL["record_scopes"], (tenant_id, json_list(sorted(ids))))
         return {record_id: Scope(scope) for record_id, scope in rows if scope is not None}
+
+    def touched(self, tenant_id: str, after: int) -> Touched:
+        """Mirrors ``Records.touched``."""
+        ((number, first, ids),) = self._readers.rows(_SQL["touched_since"], (tenant_id, after))
+        number = number or 0
+        known = after == number or (after < number and first is not None and first <= after + 1)
+        return Touched(number, json.loads(ids) if known else None)
 
     def supports_of(
         self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
@@ -333,6 +355,13 @@ class SqliteRecords:
                 found[support.record_id].append(support)
         return dict(found)
 
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.ended_by``."""
+        bindings = (tenant_id, compact(dict(last)), seen_at, Tie.MAY_CHANGE)
+        return self._grouped("ended_by", bindings) if last else {}
+
     def sources_below(
         self,
         tenant_id: str,
@@ -340,12 +369,13 @@ class SqliteRecords:
         steps: int,
         width: int,
         *,
+        most: int | None = None,
         seen_at: Instant | None = None,
     ) -> dict[str, list[str]]:
         """Mirrors ``Records.sources_below``."""
         if not record_ids:
             return {}
-        bindings = (tenant_id, json_list(record_ids), seen_at, steps, width)
+        bindings = (tenant_id, json_list(record_ids), seen_at, steps, width, -1 if most is None else most)
         rows = self._readers.rows(_SQL["sources_below"], bindings)
         return {record_id: json.loads(sources) for record_id, sources in rows if sources != "[]"}
 

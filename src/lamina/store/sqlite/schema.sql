@@ -65,7 +65,8 @@ CREATE TABLE lease_counter (
   fence              INTEGER NOT NULL
 );
 
--- What happened, counted per tenant. Rows stay, so that no number is ever given twice.
+-- What happened, counted per tenant. Rows stay, so that no number is ever given twice. Of a row's id the low bits are kept, since
+-- the rest is its arrival; its event is named by its position, where there is one. Earlier releases wrote both ids as texts.
 CREATE TABLE lifecycle (
   tenant_id          TEXT    NOT NULL,
   sequence           INTEGER NOT NULL,
@@ -77,10 +78,10 @@ CREATE TABLE lifecycle (
   number             INTEGER NOT NULL,
   arrived_at         INTEGER NOT NULL,
   payload            TEXT    NOT NULL
-);
+, position INTEGER);
 CREATE UNIQUE INDEX lifecycle_tenant ON lifecycle (tenant_id, sequence);
-CREATE UNIQUE INDEX lifecycle_id ON lifecycle (tenant_id, id);
 CREATE INDEX lifecycle_event ON lifecycle (tenant_id, event_id, number) WHERE event_id IS NOT NULL;
+CREATE INDEX lifecycle_position ON lifecycle (tenant_id, position, number) WHERE position IS NOT NULL;
 CREATE INDEX lifecycle_job ON lifecycle (tenant_id, job_id, sequence) WHERE job_id IS NOT NULL;
 
 CREATE TABLE idempotency (
@@ -157,7 +158,7 @@ CREATE TABLE access_version (
   version            INTEGER NOT NULL
 );
 
--- Every derived layer: one row per version. What is searched has a column, the rest is `body`.
+-- Every derived layer: one row per version. What is searched has a column, the rest is `body`: JSON text of facts, packed of others.
 CREATE TABLE record (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,
@@ -199,6 +200,9 @@ CREATE INDEX record_object ON record (tenant_id, scope, layer, object_key, recor
   WHERE object_key GLOB 'ent_*';
 CREATE INDEX record_claim ON record (tenant_id, scope, layer, claim_key) WHERE claim_key IS NOT NULL;
 CREATE INDEX record_ended ON record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
+-- Those that an earlier release wrote, until they are packed.
+CREATE INDEX record_unpacked ON record (tenant_id)
+  WHERE layer IN ('beliefs', 'episodes', 'understanding') AND typeof(body) = 'text';
 
 -- The why graph and the reference count.
 CREATE TABLE support (
@@ -259,7 +263,7 @@ CREATE TABLE text_row (
   keys               TEXT    NOT NULL,
   wants_vector       INTEGER NOT NULL DEFAULT 0,
   excluded           INTEGER NOT NULL DEFAULT 0
-, quarantined TEXT NOT NULL DEFAULT '');
+, quarantined TEXT NOT NULL DEFAULT '', days TEXT NOT NULL DEFAULT '');
 CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
 CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
 CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;
@@ -283,6 +287,35 @@ CREATE TABLE vector_row (
 CREATE UNIQUE INDEX vector_row_record ON vector_row (tenant_id, record_id, model);
 CREATE INDEX vector_row_scope ON vector_row (tenant_id, scope, model, id);
 
+-- The ids of the records and sources whose versions or edges changed lately, so that a process knows what of its memory is old. Rows go
+-- as new ones come; an erasure takes all of them.
+CREATE TABLE touched (
+  number             INTEGER PRIMARY KEY AUTOINCREMENT,
+  tenant_id          TEXT    NOT NULL,
+  id                 TEXT    NOT NULL
+);
+CREATE TRIGGER touched_kept AFTER INSERT ON touched BEGIN
+  DELETE FROM touched WHERE number <= NEW.number - 2048;
+END;
+CREATE TRIGGER record_put AFTER INSERT ON record BEGIN
+  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.id);
+END;
+CREATE TRIGGER record_changed AFTER UPDATE ON record BEGIN
+  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.id);
+END;
+CREATE TRIGGER record_gone AFTER DELETE ON record BEGIN
+  INSERT INTO touched (tenant_id, id) VALUES (OLD.tenant_id, OLD.id);
+END;
+CREATE TRIGGER support_put AFTER INSERT ON support BEGIN
+  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.record_id), (NEW.tenant_id, NEW.source_id);
+END;
+CREATE TRIGGER support_changed AFTER UPDATE ON support BEGIN
+  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.record_id), (NEW.tenant_id, NEW.source_id);
+END;
+CREATE TRIGGER support_gone AFTER DELETE ON support BEGIN
+  INSERT INTO touched (tenant_id, id) VALUES (OLD.tenant_id, OLD.record_id), (OLD.tenant_id, OLD.source_id);
+END;
+
 -- Counts removals and exclusions per scope: followers that hold rows in memory start over when it moves.
 CREATE TABLE index_change (
   tenant_id          TEXT    NOT NULL,
@@ -293,7 +326,7 @@ CREATE TABLE index_change (
 
 -- Who asked for what, and what they were told. Rows of a tenant are numbered without gaps, and `hash` covers every
 -- other column: `previous` is the hash of the row before. The order of the columns is the one of `AuditDraft`, but for
--- `detail`, which is JSON.
+-- `detail`, which is JSON. Of a hash the 32 bytes are kept; earlier releases kept its text.
 CREATE TABLE audit (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,
@@ -762,6 +795,7 @@ CREATE TABLE frozen_text (
   keys               TEXT    NOT NULL,
   wants_vector       INTEGER NOT NULL DEFAULT 0,
   quarantined        TEXT    NOT NULL DEFAULT '',
+  days               TEXT    NOT NULL DEFAULT '',
   PRIMARY KEY (tenant_id, record_id)
 ) WITHOUT ROWID;
 -- How often the history of a tenant's documents was written anew without what was erased; `due` while its repository is still

@@ -24,6 +24,7 @@ from lamina.store.ports.upkeep import Backlog, Compaction, Integrity, StoreState
 from lamina.store.ports.writes import FOLD
 from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
+from lamina.store.sqlite.records import pack_some
 from lamina.store.sqlite.worker_lock import worker_lives
 
 __all__ = [
@@ -154,6 +155,8 @@ class SqliteUpkeep:
         merges = 0
         while merges < limits.COMPACT_MERGES_MAX and self._writer.write(_merge):
             merges += 1
+        while self._writer.write(pack_some):
+            pass
         with translated(), contextlib.closing(open_connection(self._path, durable=False)) as connection:
             # Passive: readers and the writer go on, and what they still hold is left for another time.
             _, logged, moved = next(connection.execute("PRAGMA wal_checkpoint(passive)"))

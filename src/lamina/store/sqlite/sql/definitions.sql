@@ -32,7 +32,7 @@ ORDER BY name;
 -- The scopes of a tenant that hold facts by terms of a vocabulary, or have events whose claims are not known yet.
 SELECT scope FROM record
 WHERE tenant_id = ?1 AND layer = 'facts' AND recorded_to IS NULL AND predicate IN (SELECT value FROM json_each(?3))
-  AND json_extract(body, '$.binding[0]') = ?2
+  AND iif(layer = 'facts', json_extract(body, '$.binding[0]'), NULL) = ?2
 UNION
 SELECT j.scope FROM job AS j JOIN event AS e ON e.tenant_id = j.tenant_id AND e.id = j.event_id
 WHERE j.tenant_id = ?1 AND j.stage = ?4 AND e.origin_channel <> 'definition'

@@ -18,7 +18,9 @@ WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: drop_lifecycle_of_events
 -- What happened to events that go: ?2 is a JSON list.
-DELETE FROM lifecycle WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_each(?2));
+DELETE FROM lifecycle WHERE tenant_id = ?1 AND (
+  event_id IN (SELECT value FROM json_each(?2))
+  OR position IN (SELECT e.position FROM event AS e WHERE e.tenant_id = ?1 AND e.id IN (SELECT value FROM json_each(?2))));
 
 -- name: drop_jobs_of_events
 -- What was still to be derived of them.
@@ -43,6 +45,10 @@ DELETE FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM jso
 -- name: drop_support
 -- One support.
 DELETE FROM support WHERE tenant_id = ?1 AND record_id = ?2 AND source_id = ?3 AND relation = ?4;
+
+-- name: forget_touched
+-- What changed lately: whoever remembers anything begins anew.
+DELETE FROM touched;
 
 -- name: put_record
 -- A version as it is from here on.
@@ -79,7 +85,7 @@ INSERT OR REPLACE INTO frozen_support VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
 
 -- name: put_frozen_text
 -- How search finds it.
-INSERT OR REPLACE INTO frozen_text VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16);
+INSERT OR REPLACE INTO frozen_text VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17);
 
 -- name: put_frozen_mention
 -- A name that it has.
@@ -157,11 +163,12 @@ WHERE tenant_id = ?1 AND recorded_to = ?2 ORDER BY id, version;
 SELECT * FROM frozen_support WHERE tenant_id = ?1 AND recorded_at = ?2 ORDER BY record_id, source_id, relation;
 
 -- name: waiting_in
--- When the oldest event of scopes was recorded that waits for derivation: ?2 is a JSON list.
-SELECT min(e.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN event AS e INDEXED BY event_position
+-- When the oldest event of scopes was recorded that waits for a stage: ?2 and ?3 are JSON lists. Of each scope and stage one row is read.
+SELECT min(e.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN json_each(?3) AS stage CROSS JOIN event AS e INDEXED BY event_position
 WHERE e.tenant_id = ?1
-  AND e.position = (SELECT min(j.position) FROM job AS j INDEXED BY job_scope
-                    WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.state <> 'failed');
+  AND e.position = (SELECT j.position FROM job AS j INDEXED BY job_scope
+                    WHERE j.tenant_id = ?1 AND j.scope = wanted.value AND j.stage = stage.value AND j.state <> 'failed'
+                    ORDER BY j.position LIMIT 1);
 
 -- name: changed_at
 -- The records of which a version ended at instants, ?2, or a claim of scopes, ?3, began; both are JSON lists.
@@ -220,7 +227,7 @@ FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) GRO
 -- name: texts_of_records
 -- Their rows of search.
 SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-       question_share, self_share, terms, keys, wants_vector, quarantined
+       question_share, self_share, terms, keys, wants_vector, quarantined, days
 FROM text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) ORDER BY record_id;
 
 -- name: made_replayed

@@ -1,8 +1,8 @@
 -- name: insert_text
 -- A record as search sees it; its id comes back for the full-text table.
 INSERT INTO text_row (tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-                      question_share, self_share, terms, keys, wants_vector, quarantined)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+                      question_share, self_share, terms, keys, wants_vector, quarantined, days)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
 RETURNING id;
 
 -- name: find_text
@@ -45,7 +45,7 @@ WHERE e.scope = ?2 AND e.cancelled_after IS NULL ORDER BY e.position;
 -- name: texts_after
 -- A scope's rows past a row number.
 SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
-       question_share, self_share, terms, keys, wants_vector, quarantined
+       question_share, self_share, terms, keys, wants_vector, quarantined, days
 FROM text_row WHERE tenant_id = ?1 AND scope = ?2 AND id > ?3 AND excluded = 0 ORDER BY id LIMIT ?4;
 
 -- name: search_text

@@ -15,6 +15,28 @@ ON CONFLICT (tenant_id, id, version) DO NOTHING;
 UPDATE record SET recorded_to = ?4, closed_by = ?5
 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
 
+-- name: versions_followed
+-- Versions that others follow, with the bodies of both: ?2 is a JSON list of ids, each with the number of the newer one.
+SELECT o.tenant_id, o.id, o.version, o.body, n.body FROM json_each(?2) AS wanted
+CROSS JOIN record AS n ON n.tenant_id = ?1 AND n.id = wanted.value ->> 0 AND n.version = wanted.value ->> 1
+CROSS JOIN record AS o ON o.tenant_id = ?1 AND o.id = n.id AND o.version = n.version - 1;
+
+-- name: bodies_onward
+-- The bodies of versions and of those after each, up to the next by which ?3 can be divided: ?2 is a JSON list of ids, each with
+-- the number of a version.
+SELECT r.tenant_id, r.id, r.version, r.body FROM json_each(?2) AS wanted CROSS JOIN record AS r
+WHERE r.tenant_id = ?1 AND r.id = wanted.value ->> 0
+  AND r.version BETWEEN wanted.value ->> 1 AND (wanted.value ->> 1) / ?3 * ?3 + ?3;
+
+-- name: unpacked_bodies
+-- Some versions whose bodies an earlier release wrote as text.
+SELECT tenant_id, id, version, layer, body FROM record INDEXED BY record_unpacked
+WHERE layer IN ('beliefs', 'episodes', 'understanding') AND typeof(body) = 'text' LIMIT ?1;
+
+-- name: pack_body
+-- The same in fewer bytes.
+UPDATE record SET body = ?4 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3;
+
 -- name: latest_records
 -- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list. The ids lead: the other way round every
 -- version is read, and a concept has hundreds.
@@ -25,12 +47,13 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value
                    ORDER BY v.version DESC LIMIT 1);
 
 -- name: input_states
--- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them.
-SELECT r.id, r.excluded, r.layer = 'facts', r.subject, r.body ->> '$.kind', r.valid_to,
-       r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
+-- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them: their
+-- bodies alone are JSON text, those of other layers are packed.
+SELECT r.id, r.excluded, r.layer = 'facts', r.subject, iif(r.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
+       iif(r.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
          AND r.status IS NULL AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
-         AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0),
-       (r.body -> '$.said_by') IS NULL
+         AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
+       iif(r.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
 FROM json_each(?2) AS wanted CROSS JOIN record AS r
 WHERE r.tenant_id = ?1 AND r.id = wanted.value
   AND r.version = (SELECT v.version FROM record AS v
@@ -200,6 +223,11 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
   AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
+-- name: touched_since
+-- The newest number of a change, the first that is kept, and what changed for a tenant after ?2.
+SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'touched'), (SELECT min(number) FROM touched),
+       (SELECT json_group_array(id) FROM touched WHERE number > ?2 AND tenant_id = ?1);
+
 -- name: insert_support
 -- One edge of the why graph.
 INSERT INTO support (tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in)
@@ -223,25 +251,32 @@ CROSS JOIN support AS s
 WHERE s.tenant_id = ?1 AND s.record_id = of.record_id AND (?3 IS NULL OR s.recorded_at <= ?3)
 ORDER BY s.record_id, s.place, s.at, s.recorded_at, s.source_id;
 
+-- name: ended_by
+-- What told by ?3 that claims are over: ?2 is a JSON object of their ids and of the last instant of each, null where none counts.
+SELECT DISTINCT s.record_id, s.source_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
+WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.recorded_at <= ?3 AND s.relation <> ?4
+  AND (s.polarity = 'against' OR s.at = wanted.value)
+ORDER BY s.record_id, s.source_id;
+
 -- name: sources_below
--- The ids of what records rest on in the order of supports_of, as a JSON list for each: of the records ?2, and of those among the
--- first ?5 sources of each in turn, in at most ?4 steps.
-WITH RECURSIVE source (record_id, step) AS (
-  SELECT value, 1 FROM json_each(?2)
-  UNION
-  SELECT found.value, b.step + 1
-  FROM source AS b CROSS JOIN json_each((
+-- The ids of what records rest on in the order of supports_of, the first ?6 of each as a JSON list: of the records ?2, and of those
+-- among the first ?5 sources of each in turn, in at most ?4 steps.
+WITH RECURSIVE source (record_id, step, sources) AS (
+  SELECT wanted.value, 1, (
     SELECT json_group_array(source_id) FROM (
       SELECT source_id FROM support
-      WHERE tenant_id = ?1 AND record_id = b.record_id AND (?3 IS NULL OR recorded_at <= ?3)
-      ORDER BY place, at, recorded_at, source_id LIMIT ?5))) AS found
-  WHERE b.step < ?4 AND found.value NOT GLOB 'evt_*')
-SELECT r.record_id, (
-  SELECT json_group_array(source_id) FROM (
-    SELECT source_id FROM support
-    WHERE tenant_id = ?1 AND record_id = r.record_id AND (?3 IS NULL OR recorded_at <= ?3)
-    ORDER BY place, at, recorded_at, source_id))
-FROM (SELECT DISTINCT record_id FROM source) AS r;
+      WHERE tenant_id = ?1 AND record_id = wanted.value AND (?3 IS NULL OR recorded_at <= ?3)
+      ORDER BY place, at, recorded_at, source_id LIMIT ?6))
+  FROM json_each(?2) AS wanted
+  UNION
+  SELECT below.value, above.step + 1, (
+    SELECT json_group_array(source_id) FROM (
+      SELECT source_id FROM support
+      WHERE tenant_id = ?1 AND record_id = below.value AND (?3 IS NULL OR recorded_at <= ?3)
+      ORDER BY place, at, recorded_at, source_id LIMIT ?6))
+  FROM source AS above CROSS JOIN json_each(above.sources) AS below
+  WHERE above.step < ?4 AND below.key < ?5 AND below.value NOT GLOB 'evt_*')
+SELECT DISTINCT record_id, sources FROM source;
 
 -- name: statements
 -- The events that spoke of facts and count, those without words too: ?2 is a JSON list.

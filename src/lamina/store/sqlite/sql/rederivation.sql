@@ -160,10 +160,11 @@ WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2));
 
 -- name: lifecycle_of_failed
 -- What happened aside to events that had failed for good here: it is told now.
-SELECT l.tenant_id, l.name, l.scope, l.event_id, l.job_id, l.payload FROM aside.lifecycle AS l
-WHERE l.event_id IN (SELECT event_id FROM main.job WHERE tenant_id = ?1 AND state = 'failed'
-                     AND scope IN (SELECT value FROM json_each(?2)) AND position <= ?3)
-  AND l.name NOT IN (SELECT name FROM main.lifecycle AS m WHERE m.tenant_id = ?1 AND m.event_id = l.event_id)
+SELECT l.tenant_id, l.name, l.scope, j.event_id, l.job_id, l.payload
+FROM main.job AS j CROSS JOIN aside.lifecycle AS l ON l.tenant_id = j.tenant_id AND l.position = j.position
+WHERE j.tenant_id = ?1 AND j.state = 'failed' AND j.scope IN (SELECT value FROM json_each(?2)) AND j.position <= ?3
+  AND l.name NOT IN (SELECT name FROM main.lifecycle AS m WHERE m.tenant_id = ?1 AND m.position = j.position
+                     UNION ALL SELECT name FROM main.lifecycle AS m WHERE m.tenant_id = ?1 AND m.event_id = j.event_id)
 ORDER BY l.sequence;
 
 -- name: drop_group_jobs

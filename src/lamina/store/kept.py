@@ -1,0 +1,299 @@
+"""What was read of derived records lately, for readers of now.
+
+A recall explains forty records by a thousand ids, most of which the one before it read, too. What a process has read stays by its id
+until ``Records.touched`` names that: whoever changes a version or an edge, in whichever process, leaves the ids there. So what is given
+is what the store held when it was asked for, or later. A reader of an earlier time reads the store.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+
+from lamina import limits
+from lamina.kernel.records import Record, Support
+from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
+from lamina.kernel.time import Instant
+from lamina.store.ports.records import InputState, Records
+from lamina.store.queries import records_among
+from lamina.store.rules.records import as_stood
+
+__all__ = ["KeptReads", "ReadsOfNow"]
+
+_ValueT = TypeVar("_ValueT")
+
+
+@dataclass(slots=True, eq=False)
+class _Tables:
+    """By id, what functions of ``Records`` gave for it; of what is not there, None or nothing."""
+
+    records: dict[str, Record | None] = field(default_factory=dict)
+    states: dict[str, InputState | None] = field(default_factory=dict)
+    resting: dict[str, list[str]] = field(default_factory=dict)
+    supports: dict[str, list[Support]] = field(default_factory=dict)
+    sources: dict[str, list[str]] = field(default_factory=dict)
+    first_sources: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def _all(self) -> Iterable[dict[str, object]]:
+        tables: list[dict[str, object]] = [getattr(self, name) for name in self.__slots__]
+        return tables
+
+    def __len__(self) -> int:
+        return sum(map(len, self._all))
+
+    def let_go(self, ids: Collection[str]) -> None:
+        """Forget what is known by some ids."""
+        for table in self._all:
+            for each in ids:
+                table.pop(each, None)
+
+    def let_half_go(self) -> None:
+        """Forget what was read first."""
+        for table in self._all:
+            for each in list(islice(table, (len(table) + 1) // 2)):
+                table.pop(each, None)
+
+
+@dataclass(slots=True, eq=False)
+class _Kept:
+    """What is kept for a tenant, as of a number of ``Records.touched``."""
+
+    number: int = 0
+    tables: _Tables = field(default_factory=_Tables)
+
+
+class KeptReads:
+    """What the recalls of a process share. Safe for any thread."""
+
+    def __init__(self, records: Records, *, values_max: int = limits.READS_KEPT_MAX) -> None:
+        self._records = records
+        self._values_max = values_max
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def now(self, tenant_id: str) -> ReadsOfNow:
+        """A tenant's records as they stand, for one call."""
+        with self._lock:
+            kept = self._kept.setdefault(tenant_id, _Kept())
+            self._kept.move_to_end(tenant_id)
+            self._hold_bound()
+            number = kept.number
+        touched = self._records.touched(tenant_id, number)
+        with self._lock:
+            # Another call may have looked meanwhile, before what this one found: of what is newer the ids are let go, be it twice.
+            if touched.number > kept.number:
+                if touched.ids is None:
+                    kept.tables = _Tables()
+                else:
+                    kept.tables.let_go(touched.ids)
+                kept.number = touched.number
+            return ReadsOfNow(self, self._records, tenant_id, kept)
+
+    def keep(
+        self, kept: _Kept, number: int, table: dict[str, _ValueT], values: Mapping[str, _ValueT]
+    ) -> None:
+        """Keep what was read by a call that began at a number."""
+        with self._lock:
+            if kept.number != number:
+                return  # the ids of a change were let go since: this may have been read before it
+            table.update(values)
+            self._hold_bound()
+
+    def _hold_bound(self) -> None:
+        """Let go of what is too much; a tenant counts for one by itself."""
+        while sum(1 + len(each.tables) for each in self._kept.values()) > self._values_max:
+            if len(self._kept) > 1:
+                self._kept.popitem(last=False)
+            else:
+                next(iter(self._kept.values())).tables.let_half_go()
+
+
+class ReadsOfNow:
+    """Mirrors functions of ``Records`` for one tenant and without ``seen_at``: what is kept is not read."""
+
+    def __init__(self, owner: KeptReads, records: Records, tenant_id: str, kept: _Kept) -> None:
+        self._owner = owner
+        self._records = records
+        self._tenant_id = tenant_id
+        self._kept = kept
+        self._number = kept.number
+        self._tables = kept.tables
+
+    def get(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, Record]:
+        """Mirrors ``Records.get``."""
+
+        def read(unknown: Collection[str]) -> Mapping[str, Record | None]:
+            found = self._records.get(tenant_id, unknown)
+            return {each: found.get(each) for each in unknown}
+
+        known = self._looked_up(self._tables.records, sorted(ids), read)
+        found, later = {}, []
+        for record_id, record in known.items():
+            if record is None:
+                continue
+            if seen_at is not None and record.recorded_from > seen_at:
+                later.append(record_id)
+            else:
+                found[record_id] = as_stood(record, seen_at)
+        return found | self._records.get(tenant_id, later, seen_at=seen_at) if later else found
+
+    def input_states(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, InputState]:
+        """Mirrors ``Records.input_states``."""
+        assert seen_at is None, "a reader of an earlier time reads the store"
+
+        def read(unknown: Collection[str]) -> Mapping[str, InputState | None]:
+            found = self._records.input_states(tenant_id, unknown)
+            return {each: found.get(each) for each in unknown}
+
+        known = self._looked_up(self._tables.states, ids, read)
+        return {each: state for each, state in known.items() if state is not None}
+
+    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
+        """Mirrors ``Records.scopes_of``."""
+        return self._records.scopes_of(tenant_id, ids)
+
+    def resting_on(
+        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.resting_on``."""
+        return self.resting_above(tenant_id, source_ids, 1, seen_at=seen_at)
+
+    def resting_above(
+        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.resting_above``."""
+        assert seen_at is None, "a reader of an earlier time reads the store"
+
+        # A statement a step: one for all steps takes twice the time, and most of what it brings is kept here.
+        def read(unknown: Collection[str], _: int) -> Mapping[str, list[str]]:
+            return self._records.resting_on(tenant_id, unknown)
+
+        return self._walked(self._tables.resting, source_ids, steps, read, None, at_once=1)
+
+    def supports_of(
+        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_of``."""
+        assert seen_at is None, "a reader of an earlier time reads the store"
+
+        def read(unknown: Collection[str]) -> Mapping[str, list[Support]]:
+            found = self._records.supports_of(tenant_id, unknown)
+            return {each: found.get(each, []) for each in unknown}
+
+        known = self._looked_up(self._tables.supports, record_ids, read)
+        return {each: supports for each, supports in known.items() if supports}
+
+    def supports_related(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        relation: Tie,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``Records.supports_related``."""
+        return self._records.supports_related(tenant_id, record_ids, relation, seen_at=seen_at)
+
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.ended_by``."""
+        return self._records.ended_by(tenant_id, last, seen_at=seen_at)
+
+    def sources_below(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        steps: int,
+        width: int,
+        *,
+        most: int | None = None,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_below``; who asks for the first of them asks for as many each time."""
+        assert seen_at is None, "a reader of an earlier time reads the store"
+
+        def read(unknown: Collection[str], left: int) -> Mapping[str, list[str]]:
+            return self._records.sources_below(tenant_id, unknown, left, width, most=most)
+
+        table = self._tables.sources if most is None else self._tables.first_sources
+        return self._walked(table, record_ids, steps, read, width, at_once=steps)
+
+    def _looked_up(
+        self,
+        table: dict[str, _ValueT],
+        ids: Iterable[str],
+        read: Callable[[Collection[str]], Mapping[str, _ValueT]],
+    ) -> dict[str, _ValueT]:
+        """What is known by ids; what is not kept is read, of every id asked for."""
+        found: dict[str, _ValueT] = {}
+        unknown: list[str] = []
+        for each in ids:
+            try:
+                found[each] = table[each]
+            except KeyError:
+                unknown.append(each)
+        if unknown:
+            values = read(unknown)
+            self._owner.keep(self._kept, self._number, table, values)
+            found.update(values)
+        return found
+
+    def _walked(
+        self,
+        table: dict[str, list[str]],
+        ids: Collection[str],
+        steps: int,
+        read: Callable[[Collection[str], int], Mapping[str, list[str]]],
+        width: int | None,
+        at_once: int,
+    ) -> dict[str, list[str]]:
+        """Where edges lead to from ids, from the records among the first ``width`` there, and so on in so many steps. What is not kept is
+        read, as many steps further as are read ``at_once``."""
+        found: dict[str, list[str]] = {}
+        lately: dict[str, list[str]] = {}
+        front: Collection[str] = ids
+        for step in range(steps):
+            unknown = []
+            for each in front:
+                led_to = lately.get(each) or table.get(each)
+                if led_to is None and each not in lately:
+                    unknown.append(each)
+                else:
+                    found[each] = led_to or []
+            if unknown:
+                left = min(at_once, steps - step)
+                values = _reached(read(unknown, left), unknown, left, width)
+                self._owner.keep(self._kept, self._number, table, values)
+                lately |= values
+                found |= {each: values[each] for each in unknown}
+            front = _onward((found[each] for each in front), width) - found.keys()
+            if not front:
+                break
+        return {each: led_to for each, led_to in found.items() if led_to}
+
+
+def _reached(
+    read: Mapping[str, list[str]], ids: Iterable[str], steps: int, width: int | None
+) -> dict[str, list[str]]:
+    """What was read, with an empty list for each id that was reached and leads nowhere."""
+    reached: dict[str, list[str]] = {}
+    front = set(ids)
+    for _ in range(steps):
+        reached |= {each: read.get(each, []) for each in front}
+        front = _onward((reached[each] for each in front), width) - reached.keys()
+    return reached
+
+
+def _onward(led_to: Iterable[list[str]], width: int | None) -> set[str]:
+    return {each for ids in led_to for each in records_among(ids[:width])}
