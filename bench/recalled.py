@@ -109,7 +109,7 @@ def _of_scope(
     web: TestClient, name: str, scope: Scope, without: Sequence[Question], every: int
 ) -> Iterator[Recalled]:
     path = f"org:bench/user:{name.lower()}-{scope.name}"
-    ids = _ids(web, path)
+    ids = event_ids(web, path)
     assert len(ids) == len(scope.turns), f"{path} holds {len(ids)} of {len(scope.turns)} events"
     unanswered = {question.text for question in without}
     asked = [each for each in scope.questions if each.text not in unanswered]
@@ -220,7 +220,7 @@ def _bare(grounds: Grounds) -> Grounds:
     return grounds.model_copy(update={"pack": grounds.pack.model_copy(update=bare)})
 
 
-def _ids(web: TestClient, scope: str) -> list[str]:
+def event_ids(web: TestClient, scope: str) -> list[str]:
     """The events of a scope in the order of their writing."""
     found: list[str] = []
     cursor = ""

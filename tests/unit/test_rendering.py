@@ -122,6 +122,18 @@ def test_a_turn_of_many_words_is_known_to_be_long() -> None:
     assert tokens_least(said) == 11
 
 
+def test_of_a_long_turn_stand_the_sentences_that_tell_it_from_the_rest_of_itself() -> None:
+    """The words that every sentence has are the question's too, and say nothing of where the answer is."""
+    filler = "A yarn stash needs a box, and my yarn stash has its yarn box. " * 6
+    said = values(f"{filler}There are seventeen skeins in it. {filler}")[Layer.EVENTS]
+    terms = ("skein", "yarn", "stash")
+    short, long = line_of(said, terms, chars=160), line_of(said, terms, chars=480)
+    assert "seventeen skeins" in short
+    assert "seventeen skeins" in long
+    assert len(short) < len(long)
+    assert len(short.split('"')[1]) <= 160 + len("… " + " …")
+
+
 def test_a_text_of_brackets_alone_takes_no_time_that_grows_with_its_square() -> None:
     started = time.process_time()
     line_of(values("[" * 60_000 + "[1" * 60_000)[Layer.EVENTS], ())

@@ -1,8 +1,8 @@
 """What a context block shows: what was said first, as much as the budget holds, and of the rest what adds to it.
 
 Measured on both development sets: a share of the block for each derived layer costs evidence, since an event at the same
-price holds more of it. So facts come where no event shown says the same and they say what is asked, few of them, and the other layers
-where they were named or the question is of a time or a topic.
+price holds more of it. So facts come where room is left, no event shown says the same and they say what is asked, few of them, and the
+other layers where they were named or the question is of a time or a topic.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from lamina.recall.plan import BlockShape
 __all__ = ["compose", "disputed"]
 
 FACTS_MAX: Final = 4
-"""Beside a block full of events; measured: more take the room of evidence."""
-_ASKED_MIN: Final = 2
-"""So many of the words asked for are in a fact beside a full block, of a single one that. With any fact, and with these:
-answer words in blocks of 1,000 tokens .838 and .855, whole evidence .792 and .799 (154 questions of LoCoMo)."""
+"""Where events leave room; measured: more add nothing."""
+_MORE_WORTH: Final = (1.0, 0.8, 0.2)
+"""What each further excerpt of a long turn is worth of what the turn is: a short one first, a longer one before turns that are worth less
+than so much of it."""
 
 
 def compose(
@@ -30,21 +30,15 @@ def compose(
 ) -> dict[Layer, list[Item]]:
     """The items of a block under a token budget. Each layer's candidates come best first."""
     said = _with_what_came_later(candidates.get(Layer.EVENTS, ()))
-    events = _fitting(said, max_tokens, ())
-    told_by = {event.id for event in events}
     beside: list[Item] = []
-    for layer, share in shape.shares.items():
-        free = [
-            item
-            for item in candidates.get(layer, ())
-            if shape.named or _adds(item, told_by, shape.asked, _ASKED_MIN)
-        ]
-        most = FACTS_MAX if layer is Layer.FACTS and not shape.named else len(free)
-        beside += _fitting(free[:most], int(max_tokens * share), events)
+    if shape.shares:
+        events = _fitting(said, max_tokens, ())
+        for layer, share in shape.shares.items():
+            beside += _fitting(candidates.get(layer, ()), int(max_tokens * share), events)
     left = max_tokens - sum(item.tokens for item in beside)
     events = _fitting(said, left, beside)
-    if not shape.named:
-        beside += _in_room_left(candidates.get(Layer.FACTS, ()), shape, max_tokens, events, beside)
+    if not shape.shares:
+        beside = _in_room_left(candidates.get(Layer.FACTS, ()), shape, max_tokens, events)
     beside = _sides_together(beside)
     there = {item.id for item in (*events, *beside)}
     shown = [
@@ -55,28 +49,33 @@ def compose(
 
 
 def _in_room_left(
-    facts: Sequence[Item],
-    shape: BlockShape,
-    max_tokens: int,
-    events: Sequence[Item],
-    beside: Sequence[Item],
+    facts: Sequence[Item], shape: BlockShape, max_tokens: int, events: Sequence[Item]
 ) -> list[Item]:
-    """Facts of a single word asked for, where no event fits any more."""
-    there = {item.id for item in (*events, *beside)}
-    more = [item for item in facts if item.id not in there and _adds(item, there, shape.asked, 1)]
-    left = max_tokens - sum(item.tokens for item in (*events, *beside))
-    count = max(0, FACTS_MAX - sum(item.layer is Layer.FACTS for item in beside))
-    return _fitting(more[:count], left, (*events, *beside))
+    """Facts that tell a word asked for, where no event fits any more."""
+    there = {item.id for item in events}
+    more = [item for item in facts if _adds(item, there, shape.asked)]
+    left = max_tokens - sum(item.tokens for item in events)
+    return _fitting(more[:FACTS_MAX], left, events)
 
 
 def _with_what_came_later(events: Sequence[Item]) -> list[Item]:
-    """The events, best first; one by which a better one may have changed directly before it: it goes with the older, or before."""
+    """The events, best first, each excerpt of a long one where its own worth stands; one by which a better one may have changed directly
+    before it: it goes with the older, or before."""
     best = sorted(events, key=lambda item: -item.score)
     worth = {item.id: item.score for item in best}
     for item in best:
         if item.changed is not None and item.changed.event_id in worth:
             worth[item.changed.event_id] = max(worth[item.changed.event_id], worth[item.id])
-    return sorted(best, key=lambda item: (-worth[item.id], item.changed is not None))
+    lines = [(worth[item.id] * share, each) for item in best for share, each in _with_excerpts(item)]
+    return [item for _, item in sorted(lines, key=lambda line: (-line[0], line[1].changed is not None))]
+
+
+def _with_excerpts(item: Item) -> list[tuple[float, Item]]:
+    """An event with what it is worth; a long one with each of its excerpts, shortest first."""
+    shares = zip(_MORE_WORTH, item.excerpts, strict=False)
+    return [(share, replace(item, tokens_least=least, wording=line)) for share, (least, line) in shares] or [
+        (1.0, item)
+    ]
 
 
 def disputed(facts: Sequence[Fact]) -> dict[str, str]:
@@ -121,26 +120,27 @@ def _pointing(event: Item, there: Collection[str]) -> Item:
     return event if changed is None or changed.event_id in there else replace(event, changed=None)
 
 
-def _adds(item: Item, told_by: Collection[str], asked: Collection[str], asked_min: int) -> bool:
+def _adds(item: Item, told_by: Collection[str], asked: Collection[str]) -> bool:
     """Whether a line tells what is asked, and none of the events does: that a fact may have changed, none does."""
     fact = item.value
     if not isinstance(fact, Fact):
         return True
     words = f"{fact.subject.name} {fact.predicate.replace('_', ' ')} {fact.object.text}"
-    least = min(1 if item.changed is not None else asked_min, len(asked))
-    if len(term_set(words).intersection(asked)) < least:
+    if asked and not term_set(words).intersection(asked):
         return False
     return item.changed is not None or fact.event_id not in told_by
 
 
 def _fitting(items: Sequence[Item], budget: int, beside: Collection[Item]) -> list[Item]:
-    """Items in order while they fit; smaller ones behind one that does not. What needs another comes with it only."""
-    taken: list[Item] = []
+    """Items in order while they fit; smaller ones behind one that does not. What needs another comes with it only. A longer excerpt takes
+    the place of the shorter one."""
+    taken: dict[str, Item] = {}
     there = {item.id for item in beside}
     for needing in (False, True):
         for item in items:
-            if bool(item.needs) is needing and item.fits(budget) and (not needing or item.needs & there):
-                taken.append(item)
+            left = budget + (taken[item.id].tokens if item.id in taken else 0)
+            if bool(item.needs) is needing and item.fits(left) and (not needing or item.needs & there):
+                taken[item.id] = item
                 there.add(item.id)
-                budget -= item.tokens
-    return sorted(taken, key=lambda item: -item.score)
+                budget = left - item.tokens
+    return sorted(taken.values(), key=lambda item: -item.score)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -17,6 +18,9 @@ from lamina.recall.render import SNIPPET_CHARS, change_mark, line_of
 
 __all__ = ["items_of", "tokens_least"]
 
+_EXCERPTS: Final = (160, SNIPPET_CHARS, 2 * SNIPPET_CHARS)
+"""A long turn may stand in a block with so many of its characters."""
+_CHARS_OF_TOKEN: Final = 5
 _FRAME_TOKENS: Final = 6
 """A dash, the marker and the quotation marks of an event's line."""
 _WORD = re.compile(r"[A-Za-z0-9][^ ]*")
@@ -34,12 +38,12 @@ def items_of(
     return items, [_item(Layer.EVENTS, each, plan, counter) for each in answers.more]
 
 
-def tokens_least(value: Event | Record) -> int:
-    """What the line of a value costs at least, without wording it."""
+def tokens_least(value: Event | Record, chars: int = SNIPPET_CHARS) -> int:
+    """What the line of a value, with up to ``chars`` of a turn, costs at least, without wording it."""
     if not isinstance(value, Event):
         return 1
     text = text_of(value.content)
-    return _FRAME_TOKENS + (len(_WORD.findall(text)) if len(text) <= SNIPPET_CHARS else 0)
+    return _FRAME_TOKENS + (len(_WORD.findall(text)) if len(text) <= chars else 0)
 
 
 def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
@@ -54,16 +58,30 @@ def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
         needs=held.needs,
         changed=held.changed,
         quarantined=held.quarantined,
+        excerpts=_excerpts(held, plan, counter),
     )
 
 
-def _worded(held: Held, plan: Plan, counter: TokenCounter) -> tuple[str, int]:
+def _excerpts(held: Held, plan: Plan, counter: TokenCounter) -> tuple[tuple[int, LateLine], ...]:
+    """The lines of a long turn, shortest first, with the tokens without which each is not tried: one that is cut has about so many."""
+    length = len(text_of(held.value.content)) if isinstance(held.value, Event) else 0
+    if length <= _EXCERPTS[0]:
+        return ()
+    found = []
+    for chars in _EXCERPTS[: bisect_left(_EXCERPTS, length) + 1]:
+        least = tokens_least(held.value, chars) if length <= chars else int(chars / _CHARS_OF_TOKEN)
+        found.append((least, LateLine(partial(_worded, held, plan, counter, chars))))
+    return tuple(found)
+
+
+def _worded(held: Held, plan: Plan, counter: TokenCounter, chars: int = SNIPPET_CHARS) -> tuple[str, int]:
     line = line_of(
         held.value,
         plan.terms,
         mark=f"{held.superseded.mark if held.superseded else ''}{held.mark}",
         called=plan.called,
         said_at=held.said_at,
+        chars=chars,
         days=held.days,
     )
     (tokens,) = counter.count([f"- {line}{change_mark(held.changed, '[99]')} [99]\n"])

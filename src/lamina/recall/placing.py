@@ -43,8 +43,8 @@ _ROOM: Final = 1.25
 """So much of a block's budget is worded of the events behind the best: of the last some are too long for what is left."""
 _LINE_TOKENS: Final = 19
 _TOKENS_OF_TERM: Final = 1.2
-_SNIPPET_TOKENS: Final = 130
-"""A longer turn is cut to so much."""
+_EXCERPT_TOKENS: Final = 62
+"""A longer turn may be cut to so much."""
 _SENTENCES_MAX: Final = 8
 """An episode quotes none behind the first so many of a turn."""
 
@@ -113,16 +113,18 @@ def candidates(
 
 
 def _room_for(rest: Sequence[ScoredEvent], pool: EventPool, plan: Plan, best: Sequence[ScoredEvent]) -> int:
-    """How many of the rest may find room in a block beside the best, so that no more are read and worded."""
-    left = _ROOM * plan.max_tokens - _tokens_about(best, pool).sum()
-    fitting = int(np.searchsorted(np.cumsum(_tokens_about(rest, pool)), left)) + 1
+    """How many of the rest may find room in a block beside those of the best that are better, so that no more are read and worded."""
+    either = sorted([*best, *rest], key=lambda one: -one.score)
+    fitting = int(np.searchsorted(np.cumsum(_tokens_about(either, pool)), _ROOM * plan.max_tokens)) + 1
+    better = {one.record_id for one in either[:fitting]}
+    fitting = sum(one.record_id in better for one in rest)
     return min(fitting, max(0, plan.block_events - len(best)))
 
 
 def _tokens_about(events: Sequence[ScoredEvent], pool: EventPool) -> Float32Array:
     """What the line of each event takes, by its terms: within a quarter for nineteen of twenty turns of both development sets."""
     terms = pool.turns.lengths[[one.at for one in events]]
-    tokens: Float32Array = np.minimum(_LINE_TOKENS + _TOKENS_OF_TERM * terms, _SNIPPET_TOKENS)
+    tokens: Float32Array = np.minimum(_LINE_TOKENS + _TOKENS_OF_TERM * terms, _EXCERPT_TOKENS)
     return tokens
 
 

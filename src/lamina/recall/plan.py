@@ -75,13 +75,12 @@ and 0.836; any of its sessions in the top 5 0.949 and 0.855 (``bench/quality_off
 
 @dataclass(frozen=True, slots=True)
 class BlockShape:
-    """What a context block is composed of: up to so many ``events``, and other layers in ``shares`` of the budget. Unless they
-    were ``named``, or the question spans a time or a topic, facts come only where they say what is ``asked`` and no event shown tells
-    them, and few of them."""
+    """What a context block is composed of: up to so many ``events``, and other layers in ``shares`` of the budget where they were named or
+    the question spans a time or a topic. Where there are no shares, facts come only where room is left, they say what is ``asked`` and no
+    event shown tells them, and few of them."""
 
     events: int
     shares: Mapping[Layer, float]
-    named: bool = False
     asked: frozenset[str] = frozenset()
 
 
@@ -260,7 +259,6 @@ def _limits(request: Recall) -> Mapping[Layer, int]:
     return {layer: given.get(layer, DEFAULT_LIMITS[layer]) for layer in _layers(request)}
 
 
-_DEFAULT_SHARES: Final[Mapping[Layer, float]] = {Layer.FACTS: 0.06}
 _SHARES: Final[Mapping[Layer, float]] = {
     Layer.FACTS: 0.15,
     Layer.EPISODES: 0.12,
@@ -280,7 +278,7 @@ def _block(request: Recall, plan: Plan) -> BlockShape | None:
         events = min(most, request.budgets.max_tokens // _LINE_TOKENS_MIN + 1)
     spans = plan.asks_for_all or (plan.window is not None and len(plan.asked_for) <= 1)
     whole = bool(request.include) or spans
-    return BlockShape(events, _SHARES if whole else _DEFAULT_SHARES, named=whole, asked=plan.asked_for)
+    return BlockShape(events, _SHARES if whole else {}, plan.asked_for)
 
 
 def _faintest(request: Recall) -> float:

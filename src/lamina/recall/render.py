@@ -7,9 +7,12 @@ section of the block, or pose as one of its markers: ``[1]`` in a text is shown 
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from lamina import limits
@@ -60,12 +63,13 @@ def line_of(
     called: Called | None = None,
     said_at: Instant | None = None,
     days: DayNote | None = None,
+    chars: int = SNIPPET_CHARS,
 ) -> str:
-    """The line of an item, without its marker. ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as
-    it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn was said that tells a fact, ``days`` what was noted
-    of the days that a turn means."""
+    """The line of an item, without its marker, with up to ``chars`` of what an event says. ``mark`` stands behind who said what an event says,
+    and at the end elsewhere; what was said stays as it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn
+    was said that tells a fact, ``days`` what was noted of the days that a turn means."""
     if isinstance(value, Event):
-        return without_markers(_event_line(value, terms, mark, called, days))
+        return without_markers(_event_line(value, terms, mark, called, days, chars))
     return without_markers(_worded(value, called, said_at) + mark)
 
 
@@ -98,7 +102,12 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
 
 
 def _event_line(
-    event: Event, terms: Sequence[str], mark: str, called: Called | None, days: DayNote | None
+    event: Event,
+    terms: Sequence[str],
+    mark: str,
+    called: Called | None,
+    days: DayNote | None,
+    chars: int,
 ) -> str:
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
@@ -106,7 +115,7 @@ def _event_line(
     source += mark
     day = minute_text(event.context.observed_at, event.offset)
     text, observed = text_of(event.content), LocalTime(event.context.observed_at, event.offset)
-    said = _said(snippet(text, terms), observed, days)
+    said = _said(snippet(text, terms, chars), observed, days)
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
@@ -123,21 +132,26 @@ def _said(words: str, observed: LocalTime, days: DayNote | None) -> str:
 
 
 def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
-    """The text on one line; of a long one, the run of sentences that holds most of the question's terms."""
+    """The text on one line; of a long one, the run of sentences that holds most of the question's terms, a term by how rare it is in
+    the text: what every sentence says tells none from another."""
     plain = without_markers(text)
     if len(plain) <= chars:
         return plain
     sentences = [sentence.text for sentence in split_sentences(plain, count_max=200)]
-    wanted = set(terms)
-    hits = [len(wanted & set(analyse(sentence))) for sentence in sentences]
-    best, best_hits = (0, 0), -1
+    wanted = dict.fromkeys(terms)
+    held = [wanted.keys() & set(analyse(sentence)) for sentence in sentences]
+    counts = Counter(chain.from_iterable(held))
+    worth = {term: math.log((len(sentences) + 1) / (counts[term] + 0.5)) for term in wanted if counts[term]}
+    best, most = (0, 0), -1.0
     for start in range(len(sentences)):
         end, size = start, 0
         while end < len(sentences) and (size == 0 or size + len(sentences[end]) < chars):
             size += len(sentences[end]) + 1
             end += 1
-        if sum(hits[start:end]) > best_hits:
-            best, best_hits = (start, end), sum(hits[start:end])
+        there = set().union(*held[start:end])
+        found = sum(share for term, share in worth.items() if term in there)
+        if found > most:
+            best, most = (start, end), found
     cut = " ".join(sentences[best[0] : best[1]])[:chars]
     return f"{'… ' if best[0] else ''}{cut.strip()}{' …' if best[1] < len(sentences) or len(cut) == chars else ''}"
 
