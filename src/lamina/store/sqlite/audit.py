@@ -33,7 +33,7 @@ from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers, Writer
 
-__all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over"]
+__all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over", "hash_of"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _LOG = logging.getLogger("lamina.store")
@@ -143,11 +143,11 @@ def _stored(row: Sequence[Any]) -> Row:
 def _shown(row: Row) -> Row:
     columns = list(row)
     for at in _HASHES:
-        columns[at] = _hash_of(columns[at])
+        columns[at] = hash_of(columns[at])
     return tuple(columns)
 
 
-def _hash_of(stored: str | bytes) -> str:
+def hash_of(stored: str | bytes) -> str:
     """A hash as it was made; of a damaged file it need not be one."""
     if not isinstance(stored, bytes):
         return stored
@@ -197,7 +197,7 @@ def _appended(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> Iter
 
 def _head(connection: apsw.Connection, tenant_id: str) -> tuple[int, str]:
     for number, row_hash in connection.execute(_SQL["last_audit"], (tenant_id,)):
-        return number, _hash_of(row_hash)
+        return number, hash_of(row_hash)
     return 0, GENESIS
 
 
@@ -270,7 +270,7 @@ class SqliteAudit:
             tenant_id = stored.decode(errors="replace")
             last = self._readers.row(_SQL["last_audit"], (tenant_id,))
             number, row_hash = last if last is not None else (0, b"")
-            heads.append(Head(tenant_id, number, _hash_of(row_hash)))
+            heads.append(Head(tenant_id, number, hash_of(row_hash)))
         return heads
 
     def anchor(self, tenant_id: str) -> Anchor | None:

@@ -25,6 +25,8 @@ from lamina.store.backups.folder import BackupFolder
 from lamina.store.backups.manifest import DATABASE, BackupManifest, TenantState
 from lamina.store.backups.sealing import RandomBytes, Secret
 from lamina.store.blocks import load_blocks
+from lamina.store.rows import Row
+from lamina.store.sqlite.audit import hash_of
 from lamina.store.sqlite.connection import Readers, open_connection
 from lamina.store.sqlite.engine import FILE_NAME, require_store
 from lamina.store.sqlite.migrate import migrations, schema_number_of
@@ -106,9 +108,8 @@ def tenant_states(database: Path) -> dict[str, TenantState]:
     """How far the tenants of a database of today's shape are."""
     readers = Readers(database)
 
-    def one(block: str, tenant_id: str) -> tuple[object, ...]:
-        row = readers.row(_SQL[block], (tenant_id,))
-        return () if row is None else tuple(row)
+    def one(block: str, tenant_id: str) -> Row:
+        return readers.row(_SQL[block], (tenant_id,)) or ()
 
     def known(block: str) -> set[str]:
         return {row[0].decode() if isinstance(row[0], bytes) else row[0] for row in readers.rows(_SQL[block])}
@@ -122,7 +123,7 @@ def tenant_states(database: Path) -> dict[str, TenantState]:
             states[tenant_id] = TenantState(
                 position=_number(position),
                 audit_number=_number(audit),
-                audit_hash=_text(audit),
+                audit_hash=hash_of(audit[1]) if audit else "",
                 commit=_text(commit),
             )
         return states
@@ -130,11 +131,11 @@ def tenant_states(database: Path) -> dict[str, TenantState]:
         readers.close()
 
 
-def _number(row: tuple[object, ...]) -> int:
+def _number(row: Row) -> int:
     return row[0] if row and isinstance(row[0], int) else 0
 
 
-def _text(row: tuple[object, ...]) -> str:
+def _text(row: Row) -> str:
     value = row[1] if len(row) > 1 else ""
     return value.decode() if isinstance(value, bytes) else str(value or "")
 
