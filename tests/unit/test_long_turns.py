@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -81,7 +82,11 @@ def test_an_offer_far_above_the_end_of_a_turn_is_no_longer_asked() -> None:
 def test_blanks_between_words_change_nothing_that_is_read() -> None:
     wide = "I  need to   call Bob \n \n \n\n  - buy milk\n\n\n\nI need  to buy\tmilk tomorrow."
     plain = "I need to call Bob\n\n- buy milk\n\nI need to buy milk tomorrow."
-    assert read_loops(wide, NOW, find_times) == read_loops(plain, NOW, find_times)
+    of_wide, of_plain = (
+        [replace(draft, place=None) for draft in read_loops(text, NOW, find_times).drafts]
+        for text in (wide, plain)
+    )
+    assert of_wide == of_plain != []
 
 
 def test_so_much_of_a_turn_is_parsed_and_the_rest_is_read_by_patterns() -> None:
