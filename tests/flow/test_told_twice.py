@@ -9,7 +9,7 @@ import pytest
 
 from given import ALICE
 from lamina.kernel.events import Event, Party
-from lamina.kernel.records import Fact, Layer
+from lamina.kernel.records import Layer, Loop
 from lamina.kernel.time import instant, rfc3339
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -43,15 +43,10 @@ def tell(
     return tell
 
 
-def days(memory: Memory, predicate: str) -> list[tuple[str, str | None]]:
-    """The first day of each fact, and when it ends."""
-    facts = [
-        each for each in memory.held(Layer.FACTS) if isinstance(each, Fact) and each.predicate == predicate
-    ]
-    return sorted(
-        (rfc3339(fact.valid_from)[:10], None if fact.valid_to is None else rfc3339(fact.valid_to)[:10])
-        for fact in facts
-    )
+def days(memory: Memory) -> list[tuple[str, str]]:
+    """The day on which each thing is, and how it stands."""
+    loops = [each for each in memory.held(Layer.FACTS) if isinstance(each, Loop) and each.due_at is not None]
+    return sorted((rfc3339((each.due_at or 0) - 1)[:10], each.status) for each in loops)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +64,7 @@ def test_a_thing_is_on_the_day_that_was_said_last(
     tell: Callable[..., tuple[Memory, list[Event]]], turn: str, day: str
 ) -> None:
     memory, _ = tell(APPOINTMENT, turn)
-    assert [first for first, _ in days(memory, "has_scheduled")] == [day]
+    assert days(memory) == [(day, "active")]
 
 
 def test_what_was_moved_and_cancelled_in_one_turn_stays_cancelled(
@@ -80,9 +75,8 @@ def test_what_was_moved_and_cancelled_in_one_turn_stays_cancelled(
         "The dentist appointment is moved to Saturday. The dentist appointment is cancelled.",
         "I have a dentist appointment on Thursday.",
     )
-    before = days(memory, "has_scheduled")
-    assert ("2026-03-05", "2026-03-06") in before
+    cancelled, again = ("2026-03-06", "dropped"), ("2026-03-05", "active")
+    assert days(memory) == [again, cancelled]
     memory.cancel(said[2])
     memory.derive()
-    assert days(memory, "has_scheduled") == [each for each in before if each[0] != "2026-03-05"]
-    assert all(end is not None and end <= "2026-03-03" for _, end in days(memory, "has_scheduled"))
+    assert days(memory) == [cancelled]
