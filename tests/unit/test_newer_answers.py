@@ -70,6 +70,7 @@ def pool(plan: Plan, texts: Sequence[str], days: Sequence[float], **more: np.nda
         {},
         {},
         lambda _: (),
+        lambda _: None,
         (),
         lambda _: {},
         partial=False,
