@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from lamina.language.temporal import calendar, starts
+from lamina.language.temporal import calendar
 from lamina.language.temporal.calendar import Span, day_span, midnight, unit_span
 from lamina.language.temporal.dates import calendar_date
 from lamina.language.temporal.durations import Length, length_at
@@ -23,7 +23,7 @@ from lamina.language.temporal.tokens import Reading, begun_by
 from lamina.language.temporal.values import Grain, Period
 
 
-@begun_by(starts.ANCHORED)
+@begun_by("ANCHORED")
 def anchored(r: Reading, i: int) -> Node | None:
     """``two weeks ago``, ``in 3 days``, ``3 days after Easter``, ``the Sunday before 25 May 2023``."""
     return longest(_from_now(r, i), _from_date(r, i), _weekday_by_date(r, i), _weekday_then_length(r, i))
@@ -189,7 +189,7 @@ _EARLY = frozenset(["early", "beginning", "start"])
 _LATE = frozenset(["late", "end"])
 
 
-@begun_by(starts.PARTIAL_PERIOD)
+@begun_by("PARTIAL_PERIOD")
 def partial_period(r: Reading, i: int) -> Node | None:
     """``early 2022``, ``mid-July``, ``the end of the month``, ``earlier this week``, ``late last year``."""
     j = r.skip(i, "the")
@@ -263,7 +263,7 @@ def _third(start: datetime, end: datetime, grain: str, third: str) -> Span:
     return {"early": (start, first), "mid": (first, last), "late": (last, end)}[third]
 
 
-@begun_by(starts.ANY_DATE)
+@begun_by("ANY_DATE")
 def any_date(r: Reading, i: int) -> Node | None:
     """The longest date expression at ``i``, without time of day and without range words."""
     return longest(anchored(r, i), partial_period(r, i), plain_date(r, i))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from lamina.language.temporal import starts
 from lamina.language.temporal.durations import length_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, ONES, PARTS, TENS
 from lamina.language.temporal.tokens import Reading, begun_by, below_hundred
@@ -161,7 +160,7 @@ def _past_or_to(r: Reading, i: int) -> Hours | None:
 _NAMED = {"noon": 12, "midday": 12, "noonish": 12, "midnight": 0}
 
 
-@begun_by(starts.CLOCK)
+@begun_by("CLOCK")
 def clock_at(r: Reading, i: int) -> Hours | None:
     """An instant of the day, with the part of the day that follows it."""
     rough = r.words[i] in ABOUT
@@ -202,7 +201,7 @@ def in_part(hours: Hours, part: str) -> Hours:
     return replace(hours, starts=(keep,), ends=ends, part=part)
 
 
-@begun_by(starts.PART_OF_DAY)
+@begun_by("PART_OF_DAY")
 def part_at(r: Reading, i: int) -> Hours | None:
     """``in the morning``, ``late afternoon``, ``early in the evening``, ``at lunch``."""
     j = r.skip(r.skip(i, "in", "at", "during"), "the", "this")
@@ -236,7 +235,7 @@ def part_at(r: Reading, i: int) -> Hours | None:
 _JOINERS = frozenset(("-", "to", "till", "until", "through", "thru", "~"))
 
 
-@begun_by(starts.HOURS)
+@begun_by("HOURS")
 def hours_at(r: Reading, i: int) -> Hours | None:
     """A stretch between two times of day, ``from 5 to 6pm``, ``9-10:30``, ``from 10am for 3 hours``."""
     j = r.skip(r.skip(i, "at"), "from", "between")

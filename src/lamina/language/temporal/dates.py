@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from lamina.language.temporal import calendar, starts
+from lamina.language.temporal import calendar
 from lamina.language.temporal.lexicon import (
     DECADE_WORDS,
     HOLIDAY,
@@ -336,7 +336,7 @@ def holiday_date(r: Reading, i: int) -> Node | None:
     return Node(stop, "date", "day", tuple(calendar.day_span(day) for day in (past[-1], days[len(past)])))
 
 
-@begun_by(starts.CALENDAR_DATE)
+@begun_by("CALENDAR_DATE")
 def calendar_date(r: Reading, i: int) -> Node | None:
     """The longest of all forms at ``i``."""
     word = r.words[i]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from lamina.language.tables import table
-from lamina.language.temporal import calendar, starts
+from lamina.language.temporal import calendar
 from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at
@@ -24,7 +24,7 @@ from lamina.language.temporal.values import Kind
 _TO = frozenset(("to", "-", "till", "until", "through", "thru", "~", "and"))
 
 
-@begun_by(starts.DATE_RANGE)
+@begun_by("DATE_RANGE")
 def date_range(r: Reading, i: int) -> Node | None:
     """``from 3 to 5 May``, ``between March and June 2020``, ``2014-2018``, ``May 3 to 5``."""
     opened = r.words[i] if r.words[i] in ("from", "between", "in") else ""

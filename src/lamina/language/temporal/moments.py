@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from lamina.language.temporal import calendar, starts
+from lamina.language.temporal import calendar
 from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at, in_part, part_at
@@ -108,7 +108,7 @@ def on_day(day: datetime, hours: Hours) -> list[Span]:
     return spans
 
 
-@begun_by(starts.TIME_PIECE)
+@begun_by("TIME_PIECE")
 def time_piece(r: Reading, i: int) -> Hours | None:
     """The longest of a stretch, an instant or a part of the day."""
     best: Hours | None = None
@@ -118,13 +118,13 @@ def time_piece(r: Reading, i: int) -> Hours | None:
     return best
 
 
-@begun_by(starts.OF_TODAY)
+@begun_by("OF_TODAY")
 def of_today(r: Reading, i: int) -> Node | None:
     """Now, or a part of today, or of a day beside it."""
     return longest(present(r, i), tonight(r, i))
 
 
-@begun_by(starts.MOMENT)
+@begun_by("MOMENT")
 def moment(r: Reading, i: int) -> Node | None:
     """A date, a time of day, or both in either order."""
     special = longest(of_today(r, i), iso_instant(r, i))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from lamina.language.temporal import calendar, starts
+from lamina.language.temporal import calendar
 from lamina.language.temporal.calendar import Span, day_span, midnight, unit_span
 from lamina.language.temporal.dates import calendar_date, day_of_month, holiday_date
 from lamina.language.temporal.durations import Length, amount_at, first_part, length_at, unit_at
@@ -61,7 +61,7 @@ def _direction(word: str) -> int | None:
     return -1 if word in LAST else 1 if word in NEXT else 0 if word in THIS else None
 
 
-@begun_by(starts.SHIFTED)
+@begun_by("SHIFTED")
 def shifted(r: Reading, i: int) -> Node | None:
     """``last week``, ``the next three months``, ``2 upcoming months``, ``this summer``, ``next Friday``."""
     j = r.skip(i, "the", "these", "those")
@@ -294,7 +294,7 @@ def _weekends(node: Node, stop: int) -> Node:
     return Node(stop, "daterange", "weekend", tuple(spans))
 
 
-@begun_by(starts.NTH_OF)
+@begun_by("NTH_OF")
 def nth_of(r: Reading, i: int) -> Node | None:
     """``the first week of 2015``, ``the last Friday of May``, ``first ten days of last year``, ``15th day of June``."""
     j = r.skip(i, "the")
@@ -448,7 +448,7 @@ def _weekday_in(node: Node, stop: int, weekday: int) -> Node | None:
     return fixed(stop, "day", day_span((start + timedelta(days=weekday)).date())) if start else None
 
 
-@begun_by(starts.PLAIN_DATE)
+@begun_by("PLAIN_DATE")
 def plain_date(r: Reading, i: int) -> Node | None:
     """Every date that is not told from another date that follows it."""
     return longest(
