@@ -56,7 +56,7 @@ class Reading:
         tokens: list[str] = _TOKEN.findall(self.lower)
         self.size = len(tokens)
         self.words = tokens + _PADDING  # words[-1] is "", too
-        self.keys = [DIGITS if word.isdigit() else word for word in self.words]  # what language.temporal.starts tells apart
+        self.keys = [DIGITS if word.isdigit() else word for word in self.words]  # what STARTS tells apart
         self._spans: tuple[list[int], list[int]] | None = None
 
     @property

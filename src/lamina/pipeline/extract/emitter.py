@@ -20,13 +20,7 @@ from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import FIRST, SECOND, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times, Validity
-from lamina.pipeline.extract.values import (
-    EntityRef,
-    Kind,
-    LiteralValue,
-    Span,
-    Triple,
-)
+from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, Triple
 
 _HEDGED = 0.6
 _OF_YOU = 0.7

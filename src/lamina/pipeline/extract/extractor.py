@@ -38,15 +38,7 @@ from lamina.pipeline.extract.telling import told_by
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.told import told_apart
 from lamina.pipeline.extract.unreal import may_suppose, unreal_verbs
-from lamina.pipeline.extract.values import (
-    Extraction,
-    FindTimes,
-    Mention,
-    Span,
-    Triple,
-    Utterance,
-    no_times,
-)
+from lamina.pipeline.extract.values import Extraction, FindTimes, Mention, Span, Triple, Utterance, no_times
 
 NAME = "lamina-rules/7"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the

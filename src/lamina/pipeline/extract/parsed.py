@@ -30,16 +30,7 @@ _STORY = re.compile(
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
-class Reader(
-    Introductions,
-    Descriptions,
-    Intentions,
-    Homes,
-    Employment,
-    Quantities,
-    Actions,
-    Doings,
-):
+class Reader(Introductions, Descriptions, Intentions, Homes, Employment, Quantities, Actions, Doings):
     """Reads one parsed sentence into triples.
 
     The order of the handlers in ``_clause`` is the rule: the first that finds something is the last that is asked, so

@@ -78,12 +78,7 @@ def said_of(sentence: Sentence, now: datetime, find_moments: FindTimes) -> Said:
 
 
 def draft_of(
-    kind: LoopType,
-    words: str,
-    salience: int,
-    sentence: str,
-    due: datetime | None,
-    now: datetime,
+    kind: LoopType, words: str, salience: int, sentence: str, due: datetime | None, now: datetime
 ) -> LoopDraft:
     """A draft as its words and its day make it; ``sentence`` says how much it presses."""
     if kind is not LoopType.COMMITMENT:
