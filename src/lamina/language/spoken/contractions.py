@@ -12,13 +12,12 @@ from typing import Final
 
 from lamina.language.spoken.writing import Edit
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 
 __all__ = ["FORMS", "with_apostrophes"]
 
 _TABLE: Final = table(__name__)
 _LENGTHS: Final = {form: int(letters) for form, letters in _TABLE.by_word("endings").items()}
-_SHORT: Final = word_set("im ive id ill its well were wed shed shell hell lets")
+_SHORT: Final = _TABLE.words("short")
 _LEADS: Final = _TABLE.part("leads")
 _STARTS: Final = re.compile(rf"(?:^|[.!?,;:…\n]|\b{_LEADS}) {{0,9}}$", re.IGNORECASE)
 _OPENS: Final = _TABLE.pattern("opens")

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from lamina.language.tables import table
 from lamina.language.temporal.durations import length_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, ONES, PARTS, TENS
 from lamina.language.temporal.tokens import Reading, begun_by, below_hundred
 
+_TABLE = table(__name__)
 HALF_DAY = 43_200
 DAY = 86_400
 
@@ -30,11 +32,7 @@ class Hours:
     stated_range: bool = False
 
 
-_CLOCK = re.compile(
-    r"([0-9]{1,2})(?:(?::([0-9]{2})(?::([0-9]{2}))?)|\.([0-9]{2})|h([0-9]{2})?)?(?:\s?(ampm|a\s?\.?\s?m\b\s?\.?|"
-    r"p\s?\.?\s?m\b\s?\.?|a(?![a-z'])|p(?![a-z'])|h\b))?"
-    r"(?![0-9]|[.:/-][0-9]{3}|%)"
-)
+_CLOCK = _TABLE.pattern("clock", 0)
 _COMPACT = re.compile(r"([01][0-9]|2[0-3])([0-5][0-9])(?:\s?(am|pm))?(?![0-9]|[./:][0-9])")
 _WORD_MERIDIEM = re.compile(r"(a|p)\s?\.?\s?m\b\s?\.?")
 
@@ -232,7 +230,7 @@ def part_at(r: Reading, i: int) -> Hours | None:
     return hours
 
 
-_JOINERS = frozenset(("-", "to", "till", "until", "through", "thru", "~"))
+_JOINERS = _TABLE.words("joiners")
 
 
 @begun_by("HOURS")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
+from lamina.language.tables import table
 from lamina.language.temporal import calendar
 from lamina.language.temporal.lexicon import (
     DECADE_WORDS,
@@ -30,13 +30,9 @@ from lamina.language.temporal.tokens import (
     two_digit_year,
     year_number,
 )
-from lamina.language.wordsets import word_set
 
-_AFTER_THE_NTH = word_set(
-    "of at in on and or to until till between from this last next before after by i we he she it they you for "
-    "with is was were are will would morning afternoon evening night around about through because so but when "
-    "if as"
-)
+_TABLE = table(__name__)
+_AFTER_THE_NTH = _TABLE.words("after_the_nth")
 
 
 def day_and_month(r: Reading, i: int) -> Node | None:
@@ -258,9 +254,7 @@ def decade_date(r: Reading, i: int) -> Node | None:
     return None
 
 
-_QUARTER = re.compile(
-    r"(?:([12][0-9]{3})\s?-?\s?)?([qh])([1-4])(?![0-9])(?:\s?(?:,|-|/|of)?\s?([12][0-9]{3})(?![0-9]))?"
-)
+_QUARTER = _TABLE.pattern("quarter", 0)
 
 
 def quarter_date(r: Reading, i: int) -> Node | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from lamina.language.tables import table
 from lamina.language.temporal import calendar
 from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
@@ -15,6 +15,7 @@ from lamina.language.temporal.nodes import Node, complete, longest
 from lamina.language.temporal.tokens import Reading, begun_by, year_number
 from lamina.language.temporal.values import UNIT_SECONDS, Grain
 
+_TABLE = table(__name__)
 _NOW = (
     ("right", "now"), ("at", "the", "moment"), ("at", "present"), ("at", "this", "time"), ("at", "the", "minute"),
     ("now",),
@@ -36,10 +37,7 @@ def present(r: Reading, i: int) -> Node | None:
     return None
 
 
-_INSTANT = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:z\b|"
-    r"[+-][0-9]{2}:?[0-9]{2})?(?![0-9:])"
-)
+_INSTANT = _TABLE.pattern("instant", 0)
 
 
 def iso_instant(r: Reading, i: int) -> Node | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from lamina.language.tables import table
 from lamina.language.temporal import calendar
 from lamina.language.temporal.calendar import Span, day_span, midnight, unit_span
 from lamina.language.temporal.dates import calendar_date, day_of_month, holiday_date
@@ -19,12 +20,11 @@ from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed
 from lamina.language.temporal.tokens import Reading, begun_by, ordinal
 from lamina.language.temporal.values import Grain, Period
 
+_TABLE = table(__name__)
 _DAY_WORDS = {"today": 0, "yesterday": -1, "yday": -1, "tomorrow": 1, "tmrw": 1, "otd": 0}
-_ANY_ONE = frozenset(("a", "an", "every", "each", "per", "that", "one"))
-_BEFORE_VERB = frozenset(
-    ["will", "to", "would", "can", "could", "should", "might", "may", "must", "t", "not", "did", "does"]
-)
-WHOLE_UNITS = frozenset(["week", "month", "quarter", "year", "decade", "century", "weekend"])
+_ANY_ONE = _TABLE.words("any_one")
+_BEFORE_VERB = _TABLE.words("before_verb")
+WHOLE_UNITS = _TABLE.words("whole_units")
 
 
 def days_away(r: Reading, stop: int, days: int) -> Node:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter, is_spouse
@@ -13,16 +13,14 @@ from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
-_TOYS = word_set("stuffed toy plush inflatable hot wooden ceramic robot")
-_OF_PLACES = word_set("lives_in from born_in grew_up_in works_at studies_at located_in")
-_OF_THINGS = word_set("visited left started finished won lost joined attended studies")
-_POINTING = word_set("this that these those")
+_TABLE = table(__name__)
+_TOYS = _TABLE.words("toys")
+_OF_PLACES = _TABLE.words("of_places")
+_OF_THINGS = _TABLE.words("of_things")
+_POINTING = _TABLE.words("pointing")
 _OPPOSITE = {"likes": "dislikes"}
 """What is not liked is disliked; what is not hated need not be liked."""
-_NO_PASTIME = word_set(
-    "being doing having getting going making thinking knowing trying saying seeing feeling hearing looking meeting "
-    "coming becoming giving taking keeping letting putting using wanting needing asking telling"
-)
+_NO_PASTIME = _TABLE.words("no_pastime")
 
 
 class Actions(Emitter):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
@@ -18,12 +18,11 @@ from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 from lamina.pipeline.extract.vocabulary import slug
 
-_PRAISE = word_set(
-    "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real perfect best"
-)
-_WHOLE = word_set("full real actual legal proper new first given")
-_FORMERLY = word_set("before until till previously formerly originally once then maiden")
-_PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe destination")
+_TABLE = table(__name__)
+_PRAISE = _TABLE.words("praise")
+_WHOLE = _TABLE.words("whole")
+_FORMERLY = _TABLE.words("formerly")
+_PLACE_NOUNS = _TABLE.words("place_nouns")
 
 
 _PROFESSIONS = ("ologist", "iatrist", "ician", "therapist", "ographer")

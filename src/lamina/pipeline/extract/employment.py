@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import noun_value
@@ -15,10 +15,11 @@ from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef
 
-_LEAVING = word_set("quit leave lose resign")
-_BEGINNING = word_set("start begin")
-_NO_FACT = word_set("not n't if until before since like")
-_JOBS = word_set("job position")
+_TABLE = table(__name__)
+_LEAVING = _TABLE.words("leaving")
+_BEGINNING = _TABLE.words("beginning")
+_NO_FACT = _TABLE.words("no_fact")
+_JOBS = _TABLE.words("jobs")
 
 
 class Employment(Emitter):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
@@ -12,9 +12,10 @@ from lamina.pipeline.extract.references import FIRST_PLURAL
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
-_MOVING = word_set("move relocate emigrate immigrate")
-_HOUSES = word_set("house home flat")
-_OTHER_LABELS = word_set("ORG PRODUCT WORK_OF_ART EVENT LAW LANGUAGE")
+_TABLE = table(__name__)
+_MOVING = _TABLE.words("moving")
+_HOUSES = _TABLE.words("houses")
+_OTHER_LABELS = _TABLE.words("other_labels")
 
 
 class Homes(Emitter):

@@ -6,7 +6,6 @@ from typing import Final
 
 from lamina.language.dated import is_time_word
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.amounts import UNITS
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
 from lamina.pipeline.extract.references import FIRST, References, entity
@@ -17,15 +16,15 @@ from lamina.pipeline.extract.wording import determiner_of, phrase_text
 
 Value = EntityRef | LiteralValue
 
-_NOUN_SKIP = word_set("neg relcl appos punct acl advcl preconj parataxis ccomp intj advmod dobj")
-_JOINED = frozenset(("conj", "cc"))
-_VERB_SKIP = word_set("advcl parataxis relcl intj mark ccomp")
-_OWN_SKIP = word_set("aux auxpass neg cc conj nsubj punct")
-# Nouns that say nothing without their context.
 _TABLE: Final = table(__name__)
+_NOUN_SKIP = _TABLE.words("noun_skip")
+_JOINED = frozenset(("conj", "cc"))
+_VERB_SKIP = _TABLE.words("verb_skip")
+_OWN_SKIP = _TABLE.words("own_skip")
+# Nouns that say nothing without their context.
 VAGUE: Final = _TABLE.words("vague")
 _PARTITIVE: Final = _TABLE.words("partitive")
-_DETERMINERS = frozenset(("DT", "PRP$", "PDT", "WDT", "WP$"))
+_DETERMINERS = _TABLE.words("determiners")
 
 
 def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Value | None:
@@ -63,7 +62,7 @@ def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Va
     return _literal_noun(parse, token, refs, times)
 
 
-_NAMED_LABELS = word_set("PERSON ORG GPE FAC LOC PRODUCT WORK_OF_ART EVENT")
+_NAMED_LABELS = _TABLE.words("named_labels")
 
 
 def _literal_noun(parse: Parse, token: Token, refs: References, times: Times) -> Value | None:
