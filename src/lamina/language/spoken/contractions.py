@@ -73,8 +73,5 @@ def _is_another(match: re.Match[str], before: str, text: str) -> bool:
         return _NO_PROMISE.search(before) is not None
     if match[0][0].isupper() and form in ("ive", "im", "hes"):
         return _OPENS.search(before) is None
-    return (
-        form == "im"
-        and text[match.end() : match.end() + 2].strip().isupper()
-        and _STARTS.search(before) is None
-    )
+    behind = text[match.end() : match.end() + 2].strip()
+    return form == "im" and behind.isupper() and _STARTS.search(before) is None

@@ -125,13 +125,7 @@ def _unit_by_date(r: Reading, length: Length, unit: str) -> Node | None:
         here = unit_span(start, unit)[0]
         assert here is not None
         if unit == "weekend":
-            moved = (
-                here
-                if sign > 0 and here > start
-                else here - timedelta(days=7)
-                if sign < 0
-                else here + timedelta(days=7)
-            )
+            moved = here if sign > 0 and here > start else here + sign * timedelta(days=7)
         else:
             moved = calendar.shift(here, length.period, sign)
         spans.append(unit_span(moved, unit))
@@ -171,12 +165,9 @@ def _weekday_then_length(r: Reading, i: int) -> Node | None:
     node = _from_now(r, i + 1)
     if node is None or node.kind != "date" or r.words[i + 1] in ("in", "within"):
         return None
-    start = node.span[0]
-    return (
-        days_away(r, node.stop, (start.date() - r.now.date()).days + weekday - start.weekday())
-        if start
-        else None
-    )
+    if (start := node.span[0]) is None:
+        return None
+    return days_away(r, node.stop, (start.date() - r.now.date()).days + weekday - start.weekday())
 
 
 def _weekday_of(stop: int, moment: datetime, weekday: int) -> Node:
@@ -238,9 +229,8 @@ def _end_of_day(r: Reading, i: int) -> Node | None:
 
 def day_of_the(r: Reading, i: int) -> Node | None:
     j = r.skip(i, "the")
-    return (
-        shifted_unit(r, j + 1, r.words[j], 0) if r.words[j] in ("week", "month", "year", "decade") else None
-    )
+    whole = r.words[j] in ("week", "month", "year", "decade")
+    return shifted_unit(r, j + 1, r.words[j], 0) if whole else None
 
 
 def _third(start: datetime, end: datetime, grain: str, third: str) -> Span:

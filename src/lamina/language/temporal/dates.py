@@ -58,9 +58,8 @@ def with_year(r: Reading, i: int, partial: Partial) -> Node | None:
     j = r.skip(j, "of", "in", "the")
     j = r.skip(j, "year")
     year = year_number(r, j)
-    hours = (
-        partial.day and year and r.words[year.stop] == "-" and len(r.words[year.stop + 1]) == 4
-    )  # 24 Aug 1915-2015
+    # 24 Aug 1915-2015
+    hours = partial.day and year and r.words[year.stop] == "-" and len(r.words[year.stop + 1]) == 4
     if year is not None and not hours and not _clock_follows(r, year.stop):
         return dated(r, year.stop, replace(partial, year=int(year.value)))
     if r.words[j - 1] == "of" and len(r.words[j]) == 2 and r.words[j].isdigit():
@@ -131,14 +130,10 @@ def weekday_date(r: Reading, i: int) -> Node | None:
     stop = r.skip(i + 1, ".") if len(r.words[i]) <= 4 and r.words[i + 2] in MONTHS else i + 1
     j = r.skip(r.skip(stop, ",", "-"), "(")
     node = longest(numeric_date(r, j), day_and_month(r, j), month_date(r, j))
-    if (
-        node
-        and node.partial
-        and node.partial.day is not None
-        and not _hours_after_weekday(r, j, node, weekday)
-    ):
+    day_told = node.partial if node and node.partial and node.partial.day is not None else None
+    if node and day_told and not _hours_after_weekday(r, j, node, weekday):
         end = r.skip(node.stop, ")") if r.words[j - 1] == "(" else node.stop
-        return _fitting(r, end, node.partial, weekday)
+        return _fitting(r, end, day_told, weekday)
     k = r.skip(stop, "the") if r.words[stop] == "the" else r.skip(r.skip(stop, ","), "the")
     day = day_number(r, k)
     if day and not _is_clock_number(r, day.stop) and _plain_day(r, k, day.stop):
@@ -207,13 +202,10 @@ def year_date(r: Reading, i: int) -> Node | None:
     year = year_number(r, j)
     if year is None:
         return None
-    if (
-        r.words[j].isdigit()
-        and not named
-        and (inside_number(r, j) or not _plausible_year(r, j, int(year.value)))
-    ):
+    digits = r.words[j].isdigit()
+    if digits and not named and (inside_number(r, j) or not _plausible_year(r, j, int(year.value))):
         return None
-    if not r.words[j].isdigit() and year.stop == j + 2 and not named and not in_context(r, j):
+    if not digits and year.stop == j + 2 and not named and not in_context(r, j):
         return None  # "twenty thirty" and "two thousand" are more often plain numbers
     return dated(r, year.stop, Partial(int(year.value)))
 

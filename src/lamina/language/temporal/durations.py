@@ -153,11 +153,8 @@ def duration_at(r: Reading, i: int) -> Node | None:
         if unit and r.words[j] not in ("second", "quarter") and not r.words[j].endswith("s"):
             return _duration(Length(Period(((1, unit.name),)), unit.stop, False))
         return None
-    if (
-        r.glued(i)
-        and r.words[i][0].isdigit()
-        and (r.words[i - 1].isalnum() or r.words[i - 1] in ("-", ".", "_"))
-    ):
+    before = r.words[i - 1]
+    if r.glued(i) and r.words[i][0].isdigit() and (before.isalnum() or before in ("-", ".", "_")):
         return None  # a piece of an identifier
     length = length_at(r, i)
     return _duration(length) if length else None

@@ -130,22 +130,15 @@ def _days_of_one_month(r: Reading, j: int, opened: str) -> Node | None:
     first = day_number(r, r.skip(j, "the"))
     if first is None or (r.glued(j) and r.words[j - 1] in (".", "/", "-", ":", "$")):
         return None
-    k = (
-        r.skip(first.stop, ".")
-        if r.words[first.stop] == "." and r.words[first.stop + 1] in _TO
-        else first.stop
-    )
+    k = first.stop
+    k = k + 1 if r.words[k] == "." and r.words[k + 1] in _TO else k
     joiner = r.words[k]
     if joiner not in _TO | {"/"} or (joiner == "and" and opened != "between"):
         return None
     right = any_date(r, k + 1)
-    if (
-        right is None
-        or right.partial is None
-        or not right.partial.day
-        or not right.spans
-        or right.kind != "date"
-    ):
+    if right is None or right.kind != "date" or not right.spans:
+        return None
+    if right.partial is None or not right.partial.day:
         return None
     if right.partial.month is None:
         if right.partial.weekday is not None or not opened:

@@ -424,16 +424,11 @@ def _in_told_year(r: Reading, i: int) -> Node | None:
             return None
         year = shifted(r, r.skip(r.skip(named.stop, ","), "of"))
         stop = year.stop if year else 0
-    if (
-        not year
-        or year.grain != "year"
-        or not year.span[0]
-        or not named
-        or not named.partial
-        or named.partial.year
-    ):
+    if not year or year.grain != "year" or not year.span[0]:
         return None
-    return replace(complete(r, named, year.span[0].year), stop=stop) if named.partial.month else None
+    if not named or not named.partial or named.partial.year or not named.partial.month:
+        return None
+    return replace(complete(r, named, year.span[0].year), stop=stop)
 
 
 def _offset(r: Reading, weekday: int, word: str) -> int:
@@ -451,12 +446,5 @@ def _weekday_in(node: Node, stop: int, weekday: int) -> Node | None:
 @begun_by("PLAIN_DATE")
 def plain_date(r: Reading, i: int) -> Node | None:
     """Every date that is not told from another date that follows it."""
-    return longest(
-        day_word(r, i),
-        day_of_container(r, i),
-        nth_of(r, i),
-        shifted(r, i),
-        week_of(r, i),
-        the_unit(r, i),
-        calendar_date(r, i),
-    )
+    rules = (day_word, day_of_container, nth_of, shifted, week_of, the_unit, calendar_date)
+    return longest(*(rule(r, i) for rule in rules))

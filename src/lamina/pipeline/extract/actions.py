@@ -68,32 +68,24 @@ class Actions(Emitter):
         lemma = clause.lemma
         if lemma not in ("have", "get", "adopt") or is_hypothetical(clause) or clause.modal == "will":
             return
+        has = lemma == "have"
         for target in clause.objects("dobj"):
             noun = target.lemma
             value = noun_value(self.parse, target, self.refs, self.times)
             if noun in words.PETS:
                 if self.parse.child(target, "nummod") is None:
                     self._pet(clause, subject, target)
-            elif noun in words.RELATIONS and lemma == "have":
+            elif noun in words.RELATIONS and has:
                 name = self.refs.given_name(self.parse, target)
                 ref = entity(name or f"{subject.name}'s {target.lower}", "person")
                 counted = self.parse.child(target, "nummod") is not None
                 if not (noun == "friend" and name is None) and not counted and clause.past is False:
                     self._emit(clause, subject, words.RELATIONS[noun][0], ref)
-            elif (
-                noun in words.EVENT_NOUNS
-                and lemma == "have"
-                and self.times.of_clause(self.parse, clause.verb)
-            ):
+            elif noun in words.EVENT_NOUNS and has and self.times.of_clause(self.parse, clause.verb):
                 self._event(clause, subject, value)
             elif noun == "job" and lemma == "get" and clause.past:
                 self._emit(clause, subject, "got_job", value)
-            elif (
-                lemma == "have"
-                and not clause.past
-                and self._is_indefinite(target)
-                and not self._is_common(subject)
-            ):
+            elif has and not clause.past and self._is_indefinite(target) and not self._is_common(subject):
                 self._emit(clause, subject, "has", value)
 
     def _event(self, clause: Clause, subject: EntityRef, value: Value | None) -> None:

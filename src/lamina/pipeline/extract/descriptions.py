@@ -82,13 +82,8 @@ class Descriptions(Emitter):
             after = self.parse.tokens[target.i + 1 : target.i + 2]
             alone = not after or after[0].tag in (".", ",", "CC", ":")  # not "we're 3-2", "I'm 5 months in"
             nearly = self.parse.tokens[target.i - 1].lower in ("almost", "nearly", "not")
-            if (
-                alone
-                and not nearly
-                and isinstance(number, int)
-                and 0 < number < 120
-                and target.text.isdigit()
-            ):
+            plain = alone and not nearly and target.text.isdigit()
+            if plain and isinstance(number, int) and 0 < number < 120:
                 self._emit(clause, subject, "age", LiteralValue("integer", number))
             return
         if target.lower in words.ADJECTIVE_ATTRIBUTES and self.parse.child(target, "det") is None:
@@ -158,11 +153,8 @@ class Descriptions(Emitter):
         return is_occupation(noun.lower) or is_occupation(noun.lemma)
 
     def _is_attribute(self, token: Token) -> bool:
-        return (
-            token.is_noun
-            and self.parse.child(token, "poss") is not None
-            and token.lemma not in words.RELATIONS
-        )
+        owned = token.is_noun and self.parse.child(token, "poss") is not None
+        return owned and token.lemma not in words.RELATIONS
 
     def _attribute(self, clause: Clause, token: Token, target: Token, value: Value | None) -> bool:
         """ "My name is Alice", "my sister's name is Anna", "Anna's birthday is 3 May", "my goal is to ..."."""

@@ -83,9 +83,8 @@ class Doings(Emitter):
         definite = self._is_definite(clause, target, value)
         if clause.lemma in (_WEAK_VERBS if self.personal else _EMPTY_VERBS):
             concrete = self._concrete(value, target, past=False)
-            return (
-                clause.lemma in _CONCRETE_VERBS and clause.past and slot == "dobj" and concrete and definite
-            )
+            told = clause.lemma in _CONCRETE_VERBS and clause.past and slot == "dobj"
+            return told and concrete and definite
         if not self.personal or isinstance(value, EntityRef):
             return True
         if self._is_deictic(target) or not self._concrete(value, target, past=clause.past):
@@ -95,11 +94,8 @@ class Doings(Emitter):
 
     def _is_definite(self, clause: Clause, target: Token, value: Value) -> bool:
         """Something with a name, a number or, when it is past, a date."""
-        if (
-            not self.personal
-            or isinstance(value, EntityRef)
-            or self.parse.child(target, "nummod") is not None
-        ):
+        counted = self.parse.child(target, "nummod") is not None
+        if counted or not self.personal or isinstance(value, EntityRef):
             return True
         dated = [m for m in self.times.of_clause(self.parse, clause.verb) if m.earliest is not None]
         return clause.past and any(self.parse.text[m.start : m.end].casefold() != "now" for m in dated)

@@ -56,12 +56,8 @@ def following(topic: Topic, subject: Topic) -> Topic:
 
 def parsed_topic(parse: Parse) -> Topic:
     """By the subjects of the main clauses, or by its first words where the parser finds none."""
-    subjects = [
-        t
-        for verb in parse.tokens
-        if _is_main(parse, verb)
-        for t in parse.children(verb, "nsubj", "nsubjpass")
-    ]
+    mains = [verb for verb in parse.tokens if _is_main(parse, verb)]
+    subjects = [t for verb in mains for t in parse.children(verb, "nsubj", "nsubjpass")]
     joined = [t for subject in subjects for t in conjuncts(parse, subject)]
     if any(t.lower in FIRST | FIRST_PLURAL for t in joined):
         return "speaker"

@@ -32,12 +32,8 @@ class Homes(Emitter):
                 if value is None or not self._is_told(target, value):
                     continue
                 self._emit(clause, subject, f"moved_{way}", value)
-                if (
-                    way == "to"
-                    and isinstance(value, EntityRef)
-                    and value.type == "place"
-                    and not clause.negated
-                ):
+                placed = isinstance(value, EntityRef) and value.type == "place"
+                if placed and way == "to" and not clause.negated:
                     home = "lives_in" if subject.type == "person" else "located_in"
                     self._emit(clause, subject, home, value, state=True)
 

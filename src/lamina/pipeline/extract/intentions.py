@@ -103,11 +103,8 @@ class Intentions(Emitter):
                 return "needs_to", inner
             if clause.lemma in ("look",) and not clause.progressive:
                 return "", None
-            if (
-                clause.past
-                and not clause.perfect
-                and clause.lemma in ("want", "hope", "need", "look", "wish")
-            ):
+            wished = clause.lemma in ("want", "hope", "need", "look", "wish")
+            if wished and clause.past and not clause.perfect:
                 return "", None  # "I wanted to show support" tells a reason, not a wish
             return ("" if clause.negated else _PLAN_VERBS.get(clause.lemma, "")), inner
         for prep in parse.children(verb, "prep"):

@@ -90,12 +90,8 @@ def _is_cut(parse: Parse, head: Token, words: list[Token]) -> bool:
     after = parse.tokens[last.i + 1] if last.i + 1 < len(parse.tokens) else None
     if after is None or last is not head:
         return last.lower in ("one", "ones")
-    return (
-        last.is_noun
-        and after.tag == "VBG"
-        and after.dep == "acl"
-        and not parse.children(after, "dobj", "prep")
-    )
+    goes_on = last.is_noun and after.tag == "VBG" and after.dep == "acl"
+    return goes_on and not parse.children(after, "dobj", "prep")
 
 
 def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
@@ -144,12 +140,8 @@ def _joined(parse: Parse, tokens: list[Token]) -> list[Token]:
 
 def verb_value(parse: Parse, verb: Token, refs: References, times: Times) -> LiteralValue | None:
     """The verb phrase as words: "open a dance studio"; None when it points elsewhere ("do it", "call them")."""
-    below = [
-        t
-        for c in parse.children(verb)
-        if c.dep not in _VERB_SKIP | _OWN_SKIP
-        for t in parse.subtree(c, _VERB_SKIP)
-    ]
+    kept = [c for c in parse.children(verb) if c.dep not in _VERB_SKIP | _OWN_SKIP]
+    below = [t for c in kept for t in parse.subtree(c, _VERB_SKIP)]
     tokens = sorted((t for t in (verb, *below) if t.i >= verb.i and not times.covers(t)), key=lambda t: t.i)
     return words_value(parse, _joined(parse, tokens), refs)
 

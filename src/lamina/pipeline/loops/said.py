@@ -54,10 +54,8 @@ class Said:
     def is_conditional(self, match: re.Match[str]) -> bool:
         """Whether the deed of a match hangs on an "if"."""
         end = cut_end(self.sentence, self.start + match.start(1))
-        return (
-            _CONDITION.match(self.sentence, end) is not None
-            and _ASKING_IF.search(self.sentence[:end]) is None
-        )
+        asks = _ASKING_IF.search(self.sentence[:end]) is not None
+        return not asks and _CONDITION.match(self.sentence, end) is not None
 
     def due(self, match: re.Match[str]) -> datetime | None:
         """The day of the deed of a match."""
