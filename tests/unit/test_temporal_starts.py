@@ -8,29 +8,29 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lamina.language.temporal import anchored, clocks, dates, durations, grammar, moments, relative, starts
+from lamina.language.temporal import anchored, clocks, dates, durations, grammar, moments, relative
 from lamina.language.temporal.lexicon import STARTERS
-from lamina.language.temporal.starts import Starts
+from lamina.language.temporal.starts import STARTS, Starts
 from lamina.language.temporal.tokens import DIGITS, Reading
 
 NOW = datetime(2026, 5, 13, 12, tzinfo=UTC)
 GATED: list[tuple[Callable[[Reading, int], object], Starts]] = [
-    (anchored.anchored, starts.ANCHORED),
-    (anchored.any_date, starts.ANY_DATE),
-    (anchored.partial_period, starts.PARTIAL_PERIOD),
-    (clocks.clock_at, starts.CLOCK),
-    (clocks.hours_at, starts.HOURS),
-    (clocks.part_at, starts.PART_OF_DAY),
-    (dates.calendar_date, starts.CALENDAR_DATE),
-    (durations.length_at, starts.LENGTH),
-    (durations.set_at, starts.SET),
-    (grammar.date_range, starts.DATE_RANGE),
-    (moments.moment, starts.MOMENT),
-    (moments.of_today, starts.OF_TODAY),
-    (moments.time_piece, starts.TIME_PIECE),
-    (relative.nth_of, starts.NTH_OF),
-    (relative.plain_date, starts.PLAIN_DATE),
-    (relative.shifted, starts.SHIFTED),
+    (anchored.anchored, STARTS["ANCHORED"]),
+    (anchored.any_date, STARTS["ANY_DATE"]),
+    (anchored.partial_period, STARTS["PARTIAL_PERIOD"]),
+    (clocks.clock_at, STARTS["CLOCK"]),
+    (clocks.hours_at, STARTS["HOURS"]),
+    (clocks.part_at, STARTS["PART_OF_DAY"]),
+    (dates.calendar_date, STARTS["CALENDAR_DATE"]),
+    (durations.length_at, STARTS["LENGTH"]),
+    (durations.set_at, STARTS["SET"]),
+    (grammar.date_range, STARTS["DATE_RANGE"]),
+    (moments.moment, STARTS["MOMENT"]),
+    (moments.of_today, STARTS["OF_TODAY"]),
+    (moments.time_piece, STARTS["TIME_PIECE"]),
+    (relative.nth_of, STARTS["NTH_OF"]),
+    (relative.plain_date, STARTS["PLAIN_DATE"]),
+    (relative.shifted, STARTS["SHIFTED"]),
 ]
 _MORE_WORDS = (
     "whole entire calendar current following dozen good more other full business prior up ever these those time times "
@@ -72,7 +72,7 @@ def test_no_expression_begins_where_the_table_has_none() -> None:
         reading = Reading(text, NOW)
         for i in range(reading.size):
             starter = reading.words[i] in STARTERS or reading.keys[i] == DIGITS
-            if starter and not _begins(reading, i, starts.EXPRESSION):
+            if starter and not _begins(reading, i, STARTS["EXPRESSION"]):
                 assert _read(grammar.expression, reading, i) is None, (text, reading.words[i : i + 4])
 
 

@@ -10,13 +10,12 @@ import re
 from typing import Final
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 
 __all__ = ["EXPERTS", "SAYINGS", "SURE", "denial", "is_attributed"]
 
 _TABLE: Final = table(__name__)
 SAYINGS: Final = _TABLE.words("sayings")
-SURE: Final = word_set("sure convinced certain adamant positive persuaded")
+SURE: Final = _TABLE.words("sure")
 EXPERTS: Final = _TABLE.words("experts")
 """Who and what the speaker believes when told of themselves: "the doctor told me I'm diabetic"."""
 

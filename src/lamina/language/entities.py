@@ -11,12 +11,11 @@ from typing import Final
 
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 
 _SPACE = re.compile(r"\s+")
 _TABLE: Final = table(__name__)
 _LEADING: Final = _TABLE.words("leading")
-_COMPANY = word_set("inc incorporated ltd limited llc llp corp corporation co gmbh ag plc sa bv nv oy ab kg")
+_COMPANY = _TABLE.words("company")
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])(?=\s|$)")
 _CAPITALS = "".join(letter for letter in map(chr, range(0x41, 0x530)) if letter.isupper())
 CONTRACTED: Final = _TABLE.part("contracted")

@@ -19,7 +19,6 @@ from lamina.language.attributed import SAYINGS
 from lamina.language.own_words import HANDED_NOUN, is_request
 from lamina.language.sentences import split_sentences
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 
 __all__ = ["labelled_sentence", "running_speech", "stands_apart", "within"]
 
@@ -56,7 +55,7 @@ _POINTING: Final = _TABLE.pattern("pointing")
 _WORD = re.compile(r"[\w'’-]+")
 _SENTENCE_END = re.compile(r"[.!?]\s+")
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\s|$)|[.!?](?=\S)[^.!?\n]*)*[.!?]*")
-_OWN_SAYING: Final = word_set("i we i've i'd to")
+_OWN_SAYING: Final = _TABLE.words("own_saying")
 _LEARNT: Final = _TABLE.words("learnt")
 _NAME_LINE: Final = _TABLE.pattern("name_line", 0)
 

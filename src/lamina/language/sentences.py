@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 
 _BOUNDARY = re.compile(r"""[.!?…]{1,8}["'”’)\]]{0,3}(?=\s|$)|[。！？]|[\r\n]+""")
 _LAST_WORD = re.compile(r"(?<!\w['’])([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
@@ -23,7 +22,7 @@ _ABBREVIATIONS: Final = _TABLE.words("abbreviations")
 _MAY_END: Final = _TABLE.words("may_end")
 _BEGINS: Final = _TABLE.pattern("begins", 0)
 """Words that begin a sentence behind a letter which is no initial: "vitamin C. It helps"."""
-_NUMBERED = word_set("no nos fig figs vol p pp ch art")
+_NUMBERED = _TABLE.words("numbered")
 """Abbreviations before a number, words and initials before anything else: "no. 5", but "no. i moved"."""
 
 

@@ -15,7 +15,6 @@ from typing import Final
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal import find_times
 from lamina.language.tokens import analyse, content_terms
-from lamina.language.wordsets import word_set
 from lamina.session.folding import SUMMARY_CHARS_MAX, Said, fold_turn
 
 __all__ = ["fault_of", "keeps"]
@@ -40,7 +39,9 @@ _SPEAKER = re.compile(r"^(?:User|Assistant): ", re.MULTILINE)
 _WORD = re.compile(r"[^\W_]+(?:[.,:'’-][^\W_]+)*")
 _APOSTROPHE = re.compile(r"['’]")
 _POSSESSIVE = re.compile(r"['’]s?$")
-_OURS = word_set("i user assistant the they he she it we you mr mrs ms dr")
+_OURS = frozenset(
+    ["i", "user", "assistant", "the", "they", "he", "she", "it", "we", "you", "mr", "mrs", "ms", "dr"]
+)
 _TELLING = frozenset(
     analyse(
         "user assistant person speaker conversation say says said mention mentioned discuss discussed talk talked tell told "

@@ -12,13 +12,12 @@ from typing import Final
 
 from lamina.language.spoken.writing import Edit
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 
 __all__ = ["FORMS", "with_apostrophes"]
 
 _TABLE: Final = table(__name__)
 _LENGTHS: Final = {form: int(letters) for form, letters in _TABLE.by_word("endings").items()}
-_SHORT: Final = word_set("im ive id ill its well were wed shed shell hell lets")
+_SHORT: Final = _TABLE.words("short")
 _LEADS: Final = _TABLE.part("leads")
 _STARTS: Final = re.compile(rf"(?:^|[.!?,;:…\n]|\b{_LEADS}) {{0,9}}$", re.IGNORECASE)
 _OPENS: Final = _TABLE.pattern("opens")
@@ -74,8 +73,5 @@ def _is_another(match: re.Match[str], before: str, text: str) -> bool:
         return _NO_PROMISE.search(before) is not None
     if match[0][0].isupper() and form in ("ive", "im", "hes"):
         return _OPENS.search(before) is None
-    return (
-        form == "im"
-        and text[match.end() : match.end() + 2].strip().isupper()
-        and _STARTS.search(before) is None
-    )
+    behind = text[match.end() : match.end() + 2].strip()
+    return form == "im" and behind.isupper() and _STARTS.search(before) is None

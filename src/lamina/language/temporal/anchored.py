@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from lamina.language.temporal import calendar, starts
+from lamina.language.temporal import calendar
 from lamina.language.temporal.calendar import Span, day_span, midnight, unit_span
 from lamina.language.temporal.dates import calendar_date
 from lamina.language.temporal.durations import Length, length_at
@@ -23,7 +23,7 @@ from lamina.language.temporal.tokens import Reading, begun_by
 from lamina.language.temporal.values import Grain, Period
 
 
-@begun_by(starts.ANCHORED)
+@begun_by("ANCHORED")
 def anchored(r: Reading, i: int) -> Node | None:
     """``two weeks ago``, ``in 3 days``, ``3 days after Easter``, ``the Sunday before 25 May 2023``."""
     return longest(_from_now(r, i), _from_date(r, i), _weekday_by_date(r, i), _weekday_then_length(r, i))
@@ -125,13 +125,7 @@ def _unit_by_date(r: Reading, length: Length, unit: str) -> Node | None:
         here = unit_span(start, unit)[0]
         assert here is not None
         if unit == "weekend":
-            moved = (
-                here
-                if sign > 0 and here > start
-                else here - timedelta(days=7)
-                if sign < 0
-                else here + timedelta(days=7)
-            )
+            moved = here if sign > 0 and here > start else here + sign * timedelta(days=7)
         else:
             moved = calendar.shift(here, length.period, sign)
         spans.append(unit_span(moved, unit))
@@ -171,12 +165,9 @@ def _weekday_then_length(r: Reading, i: int) -> Node | None:
     node = _from_now(r, i + 1)
     if node is None or node.kind != "date" or r.words[i + 1] in ("in", "within"):
         return None
-    start = node.span[0]
-    return (
-        days_away(r, node.stop, (start.date() - r.now.date()).days + weekday - start.weekday())
-        if start
-        else None
-    )
+    if (start := node.span[0]) is None:
+        return None
+    return days_away(r, node.stop, (start.date() - r.now.date()).days + weekday - start.weekday())
 
 
 def _weekday_of(stop: int, moment: datetime, weekday: int) -> Node:
@@ -189,7 +180,7 @@ _EARLY = frozenset(["early", "beginning", "start"])
 _LATE = frozenset(["late", "end"])
 
 
-@begun_by(starts.PARTIAL_PERIOD)
+@begun_by("PARTIAL_PERIOD")
 def partial_period(r: Reading, i: int) -> Node | None:
     """``early 2022``, ``mid-July``, ``the end of the month``, ``earlier this week``, ``late last year``."""
     j = r.skip(i, "the")
@@ -238,9 +229,8 @@ def _end_of_day(r: Reading, i: int) -> Node | None:
 
 def day_of_the(r: Reading, i: int) -> Node | None:
     j = r.skip(i, "the")
-    return (
-        shifted_unit(r, j + 1, r.words[j], 0) if r.words[j] in ("week", "month", "year", "decade") else None
-    )
+    whole = r.words[j] in ("week", "month", "year", "decade")
+    return shifted_unit(r, j + 1, r.words[j], 0) if whole else None
 
 
 def _third(start: datetime, end: datetime, grain: str, third: str) -> Span:
@@ -263,7 +253,7 @@ def _third(start: datetime, end: datetime, grain: str, third: str) -> Span:
     return {"early": (start, first), "mid": (first, last), "late": (last, end)}[third]
 
 
-@begun_by(starts.ANY_DATE)
+@begun_by("ANY_DATE")
 def any_date(r: Reading, i: int) -> Node | None:
     """The longest date expression at ``i``, without time of day and without range words."""
     return longest(anchored(r, i), partial_period(r, i), plain_date(r, i))

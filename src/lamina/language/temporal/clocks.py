@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from lamina.language.temporal import starts
+from lamina.language.tables import table
 from lamina.language.temporal.durations import length_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, ONES, PARTS, TENS
 from lamina.language.temporal.tokens import Reading, begun_by, below_hundred
 
+_TABLE = table(__name__)
 HALF_DAY = 43_200
 DAY = 86_400
 
@@ -31,11 +32,7 @@ class Hours:
     stated_range: bool = False
 
 
-_CLOCK = re.compile(
-    r"([0-9]{1,2})(?:(?::([0-9]{2})(?::([0-9]{2}))?)|\.([0-9]{2})|h([0-9]{2})?)?(?:\s?(ampm|a\s?\.?\s?m\b\s?\.?|"
-    r"p\s?\.?\s?m\b\s?\.?|a(?![a-z'])|p(?![a-z'])|h\b))?"
-    r"(?![0-9]|[.:/-][0-9]{3}|%)"
-)
+_CLOCK = _TABLE.pattern("clock", 0)
 _COMPACT = re.compile(r"([01][0-9]|2[0-3])([0-5][0-9])(?:\s?(am|pm))?(?![0-9]|[./:][0-9])")
 _WORD_MERIDIEM = re.compile(r"(a|p)\s?\.?\s?m\b\s?\.?")
 
@@ -161,7 +158,7 @@ def _past_or_to(r: Reading, i: int) -> Hours | None:
 _NAMED = {"noon": 12, "midday": 12, "noonish": 12, "midnight": 0}
 
 
-@begun_by(starts.CLOCK)
+@begun_by("CLOCK")
 def clock_at(r: Reading, i: int) -> Hours | None:
     """An instant of the day, with the part of the day that follows it."""
     rough = r.words[i] in ABOUT
@@ -202,7 +199,7 @@ def in_part(hours: Hours, part: str) -> Hours:
     return replace(hours, starts=(keep,), ends=ends, part=part)
 
 
-@begun_by(starts.PART_OF_DAY)
+@begun_by("PART_OF_DAY")
 def part_at(r: Reading, i: int) -> Hours | None:
     """``in the morning``, ``late afternoon``, ``early in the evening``, ``at lunch``."""
     j = r.skip(r.skip(i, "in", "at", "during"), "the", "this")
@@ -233,10 +230,10 @@ def part_at(r: Reading, i: int) -> Hours | None:
     return hours
 
 
-_JOINERS = frozenset(("-", "to", "till", "until", "through", "thru", "~"))
+_JOINERS = _TABLE.words("joiners")
 
 
-@begun_by(starts.HOURS)
+@begun_by("HOURS")
 def hours_at(r: Reading, i: int) -> Hours | None:
     """A stretch between two times of day, ``from 5 to 6pm``, ``9-10:30``, ``from 10am for 3 hours``."""
     j = r.skip(r.skip(i, "at"), "from", "between")

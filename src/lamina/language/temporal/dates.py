@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from lamina.language.temporal import calendar, starts
+from lamina.language.tables import table
+from lamina.language.temporal import calendar
 from lamina.language.temporal.lexicon import (
     DECADE_WORDS,
     HOLIDAY,
@@ -30,13 +30,9 @@ from lamina.language.temporal.tokens import (
     two_digit_year,
     year_number,
 )
-from lamina.language.wordsets import word_set
 
-_AFTER_THE_NTH = word_set(
-    "of at in on and or to until till between from this last next before after by i we he she it they you for "
-    "with is was were are will would morning afternoon evening night around about through because so but when "
-    "if as"
-)
+_TABLE = table(__name__)
+_AFTER_THE_NTH = _TABLE.words("after_the_nth")
 
 
 def day_and_month(r: Reading, i: int) -> Node | None:
@@ -62,9 +58,8 @@ def with_year(r: Reading, i: int, partial: Partial) -> Node | None:
     j = r.skip(j, "of", "in", "the")
     j = r.skip(j, "year")
     year = year_number(r, j)
-    hours = (
-        partial.day and year and r.words[year.stop] == "-" and len(r.words[year.stop + 1]) == 4
-    )  # 24 Aug 1915-2015
+    # 24 Aug 1915-2015
+    hours = partial.day and year and r.words[year.stop] == "-" and len(r.words[year.stop + 1]) == 4
     if year is not None and not hours and not _clock_follows(r, year.stop):
         return dated(r, year.stop, replace(partial, year=int(year.value)))
     if r.words[j - 1] == "of" and len(r.words[j]) == 2 and r.words[j].isdigit():
@@ -135,14 +130,10 @@ def weekday_date(r: Reading, i: int) -> Node | None:
     stop = r.skip(i + 1, ".") if len(r.words[i]) <= 4 and r.words[i + 2] in MONTHS else i + 1
     j = r.skip(r.skip(stop, ",", "-"), "(")
     node = longest(numeric_date(r, j), day_and_month(r, j), month_date(r, j))
-    if (
-        node
-        and node.partial
-        and node.partial.day is not None
-        and not _hours_after_weekday(r, j, node, weekday)
-    ):
+    day_told = node.partial if node and node.partial and node.partial.day is not None else None
+    if node and day_told and not _hours_after_weekday(r, j, node, weekday):
         end = r.skip(node.stop, ")") if r.words[j - 1] == "(" else node.stop
-        return _fitting(r, end, node.partial, weekday)
+        return _fitting(r, end, day_told, weekday)
     k = r.skip(stop, "the") if r.words[stop] == "the" else r.skip(r.skip(stop, ","), "the")
     day = day_number(r, k)
     if day and not _is_clock_number(r, day.stop) and _plain_day(r, k, day.stop):
@@ -211,13 +202,10 @@ def year_date(r: Reading, i: int) -> Node | None:
     year = year_number(r, j)
     if year is None:
         return None
-    if (
-        r.words[j].isdigit()
-        and not named
-        and (inside_number(r, j) or not _plausible_year(r, j, int(year.value)))
-    ):
+    digits = r.words[j].isdigit()
+    if digits and not named and (inside_number(r, j) or not _plausible_year(r, j, int(year.value))):
         return None
-    if not r.words[j].isdigit() and year.stop == j + 2 and not named and not in_context(r, j):
+    if not digits and year.stop == j + 2 and not named and not in_context(r, j):
         return None  # "twenty thirty" and "two thousand" are more often plain numbers
     return dated(r, year.stop, Partial(int(year.value)))
 
@@ -258,9 +246,7 @@ def decade_date(r: Reading, i: int) -> Node | None:
     return None
 
 
-_QUARTER = re.compile(
-    r"(?:([12][0-9]{3})\s?-?\s?)?([qh])([1-4])(?![0-9])(?:\s?(?:,|-|/|of)?\s?([12][0-9]{3})(?![0-9]))?"
-)
+_QUARTER = _TABLE.pattern("quarter", 0)
 
 
 def quarter_date(r: Reading, i: int) -> Node | None:
@@ -336,7 +322,7 @@ def holiday_date(r: Reading, i: int) -> Node | None:
     return Node(stop, "date", "day", tuple(calendar.day_span(day) for day in (past[-1], days[len(past)])))
 
 
-@begun_by(starts.CALENDAR_DATE)
+@begun_by("CALENDAR_DATE")
 def calendar_date(r: Reading, i: int) -> Node | None:
     """The longest of all forms at ``i``."""
     word = r.words[i]

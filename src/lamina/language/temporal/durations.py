@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lamina.language.temporal import starts
 from lamina.language.temporal.lexicon import (
     FREQUENCIES,
     PARTS,
@@ -93,7 +92,7 @@ def _with_fraction(r: Reading, number: Number) -> tuple[float, int]:
     return number.value, j
 
 
-@begun_by(starts.LENGTH)
+@begun_by("LENGTH")
 def length_at(r: Reading, i: int) -> Length | None:
     """``three weeks``, ``2 years 1 month 21 days``, ``an hour and a half``, ``3.5 years``, ``10d``."""
     found = first_part(r, i)
@@ -154,11 +153,8 @@ def duration_at(r: Reading, i: int) -> Node | None:
         if unit and r.words[j] not in ("second", "quarter") and not r.words[j].endswith("s"):
             return _duration(Length(Period(((1, unit.name),)), unit.stop, False))
         return None
-    if (
-        r.glued(i)
-        and r.words[i][0].isdigit()
-        and (r.words[i - 1].isalnum() or r.words[i - 1] in ("-", ".", "_"))
-    ):
+    before = r.words[i - 1]
+    if r.glued(i) and r.words[i][0].isdigit() and (before.isalnum() or before in ("-", ".", "_")):
         return None  # a piece of an identifier
     length = length_at(r, i)
     return _duration(length) if length else None
@@ -171,7 +167,7 @@ def _duration(length: Length) -> Node:
     )
 
 
-@begun_by(starts.SET)
+@begun_by("SET")
 def set_at(r: Reading, i: int) -> Node | None:
     """A recurrence: ``every Tuesday``, ``every other day``, ``twice a week``, ``daily``, ``Friday mornings``."""
     word = r.words[i]

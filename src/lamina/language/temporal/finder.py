@@ -10,7 +10,7 @@ from lamina.language.temporal.calendar import Span
 from lamina.language.temporal.grammar import expression
 from lamina.language.temporal.lexicon import FUTURE_HINTS, GATE, PAST_HINTS, STARTERS
 from lamina.language.temporal.nodes import Node
-from lamina.language.temporal.starts import EXPRESSION
+from lamina.language.temporal.starts import STARTS
 from lamina.language.temporal.tokens import DIGITS, Reading
 from lamina.language.temporal.values import TemporalMatch, Window
 
@@ -70,9 +70,8 @@ def may_hold_time(text: str) -> bool:
 
 _TIME_WORDS = GATE | {DIGITS, "½"}
 _NOTHING: frozenset[str] = frozenset()
-_AHEAD = (
-    8  # "from the very beginning of the last month": no expression has more words before its first time word
-)
+_AHEAD = 8  # "from the very beginning of the last month": no expression has more words before a time word
+_EXPRESSION = STARTS["EXPRESSION"]
 
 
 def _places(reading: Reading) -> Iterator[int]:
@@ -80,7 +79,7 @@ def _places(reading: Reading) -> Iterator[int]:
     keys = reading.keys
     near = -1
     for i in range(reading.size):
-        behind = EXPRESSION.get(keys[i], _NOTHING)
+        behind = _EXPRESSION.get(keys[i], _NOTHING)
         if behind is not None and keys[i + 1] not in behind:
             continue
         while near < i or keys[near] not in _TIME_WORDS:

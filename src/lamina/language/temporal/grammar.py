@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from lamina.language.tables import table
-from lamina.language.temporal import calendar, starts
+from lamina.language.temporal import calendar
 from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at
@@ -24,7 +24,7 @@ from lamina.language.temporal.values import Kind
 _TO = frozenset(("to", "-", "till", "until", "through", "thru", "~", "and"))
 
 
-@begun_by(starts.DATE_RANGE)
+@begun_by("DATE_RANGE")
 def date_range(r: Reading, i: int) -> Node | None:
     """``from 3 to 5 May``, ``between March and June 2020``, ``2014-2018``, ``May 3 to 5``."""
     opened = r.words[i] if r.words[i] in ("from", "between", "in") else ""
@@ -130,22 +130,15 @@ def _days_of_one_month(r: Reading, j: int, opened: str) -> Node | None:
     first = day_number(r, r.skip(j, "the"))
     if first is None or (r.glued(j) and r.words[j - 1] in (".", "/", "-", ":", "$")):
         return None
-    k = (
-        r.skip(first.stop, ".")
-        if r.words[first.stop] == "." and r.words[first.stop + 1] in _TO
-        else first.stop
-    )
+    k = first.stop
+    k = k + 1 if r.words[k] == "." and r.words[k + 1] in _TO else k
     joiner = r.words[k]
     if joiner not in _TO | {"/"} or (joiner == "and" and opened != "between"):
         return None
     right = any_date(r, k + 1)
-    if (
-        right is None
-        or right.partial is None
-        or not right.partial.day
-        or not right.spans
-        or right.kind != "date"
-    ):
+    if right is None or right.kind != "date" or not right.spans:
+        return None
+    if right.partial is None or not right.partial.day:
         return None
     if right.partial.month is None:
         if right.partial.weekday is not None or not opened:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from lamina.language.temporal import calendar, starts
+from lamina.language.tables import table
+from lamina.language.temporal import calendar
 from lamina.language.temporal.anchored import any_date
 from lamina.language.temporal.calendar import Span, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at, in_part, part_at
@@ -15,6 +15,7 @@ from lamina.language.temporal.nodes import Node, complete, longest
 from lamina.language.temporal.tokens import Reading, begun_by, year_number
 from lamina.language.temporal.values import UNIT_SECONDS, Grain
 
+_TABLE = table(__name__)
 _NOW = (
     ("right", "now"), ("at", "the", "moment"), ("at", "present"), ("at", "this", "time"), ("at", "the", "minute"),
     ("now",),
@@ -36,10 +37,7 @@ def present(r: Reading, i: int) -> Node | None:
     return None
 
 
-_INSTANT = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:z\b|"
-    r"[+-][0-9]{2}:?[0-9]{2})?(?![0-9:])"
-)
+_INSTANT = _TABLE.pattern("instant", 0)
 
 
 def iso_instant(r: Reading, i: int) -> Node | None:
@@ -108,7 +106,7 @@ def on_day(day: datetime, hours: Hours) -> list[Span]:
     return spans
 
 
-@begun_by(starts.TIME_PIECE)
+@begun_by("TIME_PIECE")
 def time_piece(r: Reading, i: int) -> Hours | None:
     """The longest of a stretch, an instant or a part of the day."""
     best: Hours | None = None
@@ -118,13 +116,13 @@ def time_piece(r: Reading, i: int) -> Hours | None:
     return best
 
 
-@begun_by(starts.OF_TODAY)
+@begun_by("OF_TODAY")
 def of_today(r: Reading, i: int) -> Node | None:
     """Now, or a part of today, or of a day beside it."""
     return longest(present(r, i), tonight(r, i))
 
 
-@begun_by(starts.MOMENT)
+@begun_by("MOMENT")
 def moment(r: Reading, i: int) -> Node | None:
     """A date, a time of day, or both in either order."""
     special = longest(of_today(r, i), iso_instant(r, i))

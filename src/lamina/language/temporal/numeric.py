@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
+from lamina.language.tables import table
 from lamina.language.temporal.lexicon import MONTHS, WEEKDAYS
 from lamina.language.temporal.nodes import Node, Partial, dated
 from lamina.language.temporal.tokens import Reading, two_digit_year
-from lamina.language.wordsets import word_set
 
+_TABLE = table(__name__)
 _NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
 _END = r"(?![0-9]|[/.:][0-9]|-[0-9](?![0-9]*[/.][0-9])|%)"  # a hyphen may join two dates
 _FULL = re.compile(
@@ -27,9 +28,7 @@ _MONTH_AND_YEAR = re.compile(
 )
 _DAY_AND_MONTH = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})(\.(?!\w))?{_END}")
 _SECOND_OF_PAIR = re.compile(r"[0-9]{1,2}[./][0-9]+")
-_BEFORE_DOTTED = word_set(
-    "on until till since before after from to between and the by this next"
-) | frozenset(WEEKDAYS)
+_BEFORE_DOTTED = _TABLE.words("before_dotted") | frozenset(WEEKDAYS)
 
 
 def numeric_date(r: Reading, i: int) -> Node | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from lamina.language.temporal import calendar, starts
+from lamina.language.tables import table
+from lamina.language.temporal import calendar
 from lamina.language.temporal.calendar import Span, day_span, midnight, unit_span
 from lamina.language.temporal.dates import calendar_date, day_of_month, holiday_date
 from lamina.language.temporal.durations import Length, amount_at, first_part, length_at, unit_at
@@ -19,12 +20,11 @@ from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed
 from lamina.language.temporal.tokens import Reading, begun_by, ordinal
 from lamina.language.temporal.values import Grain, Period
 
+_TABLE = table(__name__)
 _DAY_WORDS = {"today": 0, "yesterday": -1, "yday": -1, "tomorrow": 1, "tmrw": 1, "otd": 0}
-_ANY_ONE = frozenset(("a", "an", "every", "each", "per", "that", "one"))
-_BEFORE_VERB = frozenset(
-    ["will", "to", "would", "can", "could", "should", "might", "may", "must", "t", "not", "did", "does"]
-)
-WHOLE_UNITS = frozenset(["week", "month", "quarter", "year", "decade", "century", "weekend"])
+_ANY_ONE = _TABLE.words("any_one")
+_BEFORE_VERB = _TABLE.words("before_verb")
+WHOLE_UNITS = _TABLE.words("whole_units")
 
 
 def days_away(r: Reading, stop: int, days: int) -> Node:
@@ -61,7 +61,7 @@ def _direction(word: str) -> int | None:
     return -1 if word in LAST else 1 if word in NEXT else 0 if word in THIS else None
 
 
-@begun_by(starts.SHIFTED)
+@begun_by("SHIFTED")
 def shifted(r: Reading, i: int) -> Node | None:
     """``last week``, ``the next three months``, ``2 upcoming months``, ``this summer``, ``next Friday``."""
     j = r.skip(i, "the", "these", "those")
@@ -294,7 +294,7 @@ def _weekends(node: Node, stop: int) -> Node:
     return Node(stop, "daterange", "weekend", tuple(spans))
 
 
-@begun_by(starts.NTH_OF)
+@begun_by("NTH_OF")
 def nth_of(r: Reading, i: int) -> Node | None:
     """``the first week of 2015``, ``the last Friday of May``, ``first ten days of last year``, ``15th day of June``."""
     j = r.skip(i, "the")
@@ -424,16 +424,11 @@ def _in_told_year(r: Reading, i: int) -> Node | None:
             return None
         year = shifted(r, r.skip(r.skip(named.stop, ","), "of"))
         stop = year.stop if year else 0
-    if (
-        not year
-        or year.grain != "year"
-        or not year.span[0]
-        or not named
-        or not named.partial
-        or named.partial.year
-    ):
+    if not year or year.grain != "year" or not year.span[0]:
         return None
-    return replace(complete(r, named, year.span[0].year), stop=stop) if named.partial.month else None
+    if not named or not named.partial or named.partial.year or not named.partial.month:
+        return None
+    return replace(complete(r, named, year.span[0].year), stop=stop)
 
 
 def _offset(r: Reading, weekday: int, word: str) -> int:
@@ -448,15 +443,8 @@ def _weekday_in(node: Node, stop: int, weekday: int) -> Node | None:
     return fixed(stop, "day", day_span((start + timedelta(days=weekday)).date())) if start else None
 
 
-@begun_by(starts.PLAIN_DATE)
+@begun_by("PLAIN_DATE")
 def plain_date(r: Reading, i: int) -> Node | None:
     """Every date that is not told from another date that follows it."""
-    return longest(
-        day_word(r, i),
-        day_of_container(r, i),
-        nth_of(r, i),
-        shifted(r, i),
-        week_of(r, i),
-        the_unit(r, i),
-        calendar_date(r, i),
-    )
+    rules = (day_word, day_of_container, nth_of, shifted, week_of, the_unit, calendar_date)
+    return longest(*(rule(r, i) for rule in rules))

@@ -16,7 +16,7 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from lamina.language.temporal.lexicon import ONES, ORDINALS, TENS
-from lamina.language.temporal.starts import Starts
+from lamina.language.temporal.starts import STARTS
 
 _TOKEN = re.compile(r"[^\W\d_]+|[0-9]+|[^\w\s]|\w")
 _PADDING = [""] * 13
@@ -56,7 +56,7 @@ class Reading:
         tokens: list[str] = _TOKEN.findall(self.lower)
         self.size = len(tokens)
         self.words = tokens + _PADDING  # words[-1] is "", too
-        self.keys = [DIGITS if word.isdigit() else word for word in self.words]  # what starts.py tells apart
+        self.keys = [DIGITS if word.isdigit() else word for word in self.words]  # what STARTS tells apart
         self._spans: tuple[list[int], list[int]] | None = None
 
     @property
@@ -111,9 +111,10 @@ def remembered(rule: Callable[[Reading, int], _T]) -> Callable[[Reading, int], _
 
 
 def begun_by(
-    starts: Starts,
+    name: str,
 ) -> Callable[[Callable[[Reading, int], _T | None]], Callable[[Reading, int], _T | None]]:
     """Read by this rule what can begin it, and each index once."""
+    starts = STARTS[name]
 
     def gated(rule: Callable[[Reading, int], _T | None]) -> Callable[[Reading, int], _T | None]:
         number = next(_NUMBERS)

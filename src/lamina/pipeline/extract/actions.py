@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter, is_spouse
@@ -13,16 +13,14 @@ from lamina.pipeline.extract.references import entity
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
-_TOYS = word_set("stuffed toy plush inflatable hot wooden ceramic robot")
-_OF_PLACES = word_set("lives_in from born_in grew_up_in works_at studies_at located_in")
-_OF_THINGS = word_set("visited left started finished won lost joined attended studies")
-_POINTING = word_set("this that these those")
+_TABLE = table(__name__)
+_TOYS = _TABLE.words("toys")
+_OF_PLACES = _TABLE.words("of_places")
+_OF_THINGS = _TABLE.words("of_things")
+_POINTING = _TABLE.words("pointing")
 _OPPOSITE = {"likes": "dislikes"}
 """What is not liked is disliked; what is not hated need not be liked."""
-_NO_PASTIME = word_set(
-    "being doing having getting going making thinking knowing trying saying seeing feeling hearing looking meeting "
-    "coming becoming giving taking keeping letting putting using wanting needing asking telling"
-)
+_NO_PASTIME = _TABLE.words("no_pastime")
 
 
 class Actions(Emitter):
@@ -70,32 +68,24 @@ class Actions(Emitter):
         lemma = clause.lemma
         if lemma not in ("have", "get", "adopt") or is_hypothetical(clause) or clause.modal == "will":
             return
+        has = lemma == "have"
         for target in clause.objects("dobj"):
             noun = target.lemma
             value = noun_value(self.parse, target, self.refs, self.times)
             if noun in words.PETS:
                 if self.parse.child(target, "nummod") is None:
                     self._pet(clause, subject, target)
-            elif noun in words.RELATIONS and lemma == "have":
+            elif noun in words.RELATIONS and has:
                 name = self.refs.given_name(self.parse, target)
                 ref = entity(name or f"{subject.name}'s {target.lower}", "person")
                 counted = self.parse.child(target, "nummod") is not None
                 if not (noun == "friend" and name is None) and not counted and clause.past is False:
                     self._emit(clause, subject, words.RELATIONS[noun][0], ref)
-            elif (
-                noun in words.EVENT_NOUNS
-                and lemma == "have"
-                and self.times.of_clause(self.parse, clause.verb)
-            ):
+            elif noun in words.EVENT_NOUNS and has and self.times.of_clause(self.parse, clause.verb):
                 self._event(clause, subject, value)
             elif noun == "job" and lemma == "get" and clause.past:
                 self._emit(clause, subject, "got_job", value)
-            elif (
-                lemma == "have"
-                and not clause.past
-                and self._is_indefinite(target)
-                and not self._is_common(subject)
-            ):
+            elif has and not clause.past and self._is_indefinite(target) and not self._is_common(subject):
                 self._emit(clause, subject, "has", value)
 
     def _event(self, clause: Clause, subject: EntityRef, value: Value | None) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import LiteralValue
 
@@ -22,9 +21,9 @@ class Amount:
 _TABLE: Final = table(__name__)
 _MEASURES: Final = _TABLE.words("measures")
 UNITS: Final = _TABLE.words("units")
-_DURATIONS = word_set("hour minute second day week month year")
-_MONEY = word_set("quid buck grand")
-_NO_COUNTS = word_set("am pm a.m. p.m. a.m p.m o'clock oclock")
+_DURATIONS = _TABLE.words("durations")
+_MONEY = _TABLE.words("money")
+_NO_COUNTS = _TABLE.words("no_counts")
 """Behind a number, these make a time of it."""
 _NUMBERS = {word: int(number) for word, number in _TABLE.pairs("numbers").items()}
 _SCALES = {word: int(number) for word, number in _TABLE.pairs("scales").items()}

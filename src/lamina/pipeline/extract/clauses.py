@@ -9,30 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.unreal import unreal_verbs
 
-CLAUSAL = word_set("ROOT conj ccomp relcl advcl parataxis acl")
-_THINK = word_set("think guess believe suppose feel reckon assume suspect figure")
-_SAY = word_set("say tell mention hear report claim announce write note add")
-_UNREAL = word_set(
-    "wish hope imagine pretend let make doubt wonder ask ensure see bet want recommend suggest"
-)
-_CONDITION = word_set("if unless whether though although until till as like than so lest once")
-_GIVING = word_set(
-    "give buy sell get order send lend loan owe make bring show tell teach offer pay cook bake build find leave "
-    "pass hand read write promise fetch grab save book knit draw pour gift mail post cost deny wish serve sing play"
-)
-_KEEPING = word_set("remember know note keep")
-_DENYING = word_set("true right correct so sure")
-_BESIDE = frozenset((",", ";", ":", "-", "–", "—"))
-_JUDGING = word_set("know doubt wonder hope wish bet see")
-_LASTING = word_set("be have live work")
-_HEDGES = word_set("maybe perhaps probably possibly might apparently supposedly likely seemingly presumably")
-_NEVER = frozenset(("never", "no", "hardly", "rarely"))
-_UNREAL_MODALS = word_set("would could should 'd must can shall")
+_TABLE = table(__name__)
+CLAUSAL = _TABLE.words("clausal")
+_THINK = _TABLE.words("think")
+_SAY = _TABLE.words("say")
+_UNREAL = _TABLE.words("unreal")
+_CONDITION = _TABLE.words("condition")
+_GIVING = _TABLE.words("giving")
+_KEEPING = _TABLE.words("keeping")
+_DENYING = _TABLE.words("denying")
+_BESIDE = _TABLE.words("beside")
+_JUDGING = _TABLE.words("judging")
+_LASTING = _TABLE.words("lasting")
+_HEDGES = _TABLE.words("hedges")
+_NEVER = _TABLE.words("never")
+_UNREAL_MODALS = _TABLE.words("unreal_modals")
 
 
 @dataclass(slots=True)
@@ -192,7 +188,7 @@ def _relative_is_object(parse: Parse, verb: Token) -> bool:
     )
 
 
-_RELATIVE_ADVERBIALS = word_set("day time way year moment place reason week month night everything all thing")
+_RELATIVE_ADVERBIALS = _TABLE.words("relative_adverbials")
 
 
 def _shared_subject(parse: Parse, verb: Token) -> Token | None:

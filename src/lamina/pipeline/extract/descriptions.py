@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.amounts import amount_of, number_of
 from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
@@ -18,12 +18,11 @@ from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 from lamina.pipeline.extract.vocabulary import slug
 
-_PRAISE = word_set(
-    "great good amazing awesome wonderful fantastic nice cool lovely incredible inspiring true real perfect best"
-)
-_WHOLE = word_set("full real actual legal proper new first given")
-_FORMERLY = word_set("before until till previously formerly originally once then maiden")
-_PLACE_NOUNS = word_set("place city country town spot park beach restaurant cafe destination")
+_TABLE = table(__name__)
+_PRAISE = _TABLE.words("praise")
+_WHOLE = _TABLE.words("whole")
+_FORMERLY = _TABLE.words("formerly")
+_PLACE_NOUNS = _TABLE.words("place_nouns")
 
 
 _PROFESSIONS = ("ologist", "iatrist", "ician", "therapist", "ographer")
@@ -83,13 +82,8 @@ class Descriptions(Emitter):
             after = self.parse.tokens[target.i + 1 : target.i + 2]
             alone = not after or after[0].tag in (".", ",", "CC", ":")  # not "we're 3-2", "I'm 5 months in"
             nearly = self.parse.tokens[target.i - 1].lower in ("almost", "nearly", "not")
-            if (
-                alone
-                and not nearly
-                and isinstance(number, int)
-                and 0 < number < 120
-                and target.text.isdigit()
-            ):
+            plain = alone and not nearly and target.text.isdigit()
+            if plain and isinstance(number, int) and 0 < number < 120:
                 self._emit(clause, subject, "age", LiteralValue("integer", number))
             return
         if target.lower in words.ADJECTIVE_ATTRIBUTES and self.parse.child(target, "det") is None:
@@ -159,11 +153,8 @@ class Descriptions(Emitter):
         return is_occupation(noun.lower) or is_occupation(noun.lemma)
 
     def _is_attribute(self, token: Token) -> bool:
-        return (
-            token.is_noun
-            and self.parse.child(token, "poss") is not None
-            and token.lemma not in words.RELATIONS
-        )
+        owned = token.is_noun and self.parse.child(token, "poss") is not None
+        return owned and token.lemma not in words.RELATIONS
 
     def _attribute(self, clause: Clause, token: Token, target: Token, value: Value | None) -> bool:
         """ "My name is Alice", "my sister's name is Anna", "Anna's birthday is 3 May", "my goal is to ..."."""

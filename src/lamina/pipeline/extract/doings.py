@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
@@ -20,12 +19,12 @@ from lamina.pipeline.extract.wording import determiner_of, phrase_text
 _TABLE: Final = table(__name__)
 _WEAK_VERBS: Final = _TABLE.words("weak_verbs")
 # ... unless something definite follows: these may build a predicate with a concrete object in the past.
-_EMPTY_VERBS = word_set("be say have mean seem do")  # in written text the other verbs do carry facts
-_CONCRETE_VERBS = word_set("take make read watch run give show find call use send bring catch set pay do")
-_BECOMING = word_set("fall turn come run grow pass")
-_BECOME = word_set("asleep ill sick pregnant behind apart silent short out over")
-_PASSIVE_SLOTS = word_set("by to in at from into")
-_GENERIC_SLOTS = word_set("dobj to for with at in on about from into against")
+_EMPTY_VERBS = _TABLE.words("empty_verbs")  # in written text the other verbs do carry facts
+_CONCRETE_VERBS = _TABLE.words("concrete_verbs")
+_BECOMING = _TABLE.words("becoming")
+_BECOME = _TABLE.words("become")
+_PASSIVE_SLOTS = _TABLE.words("passive_slots")
+_GENERIC_SLOTS = _TABLE.words("generic_slots")
 
 
 class Doings(Emitter):
@@ -84,9 +83,8 @@ class Doings(Emitter):
         definite = self._is_definite(clause, target, value)
         if clause.lemma in (_WEAK_VERBS if self.personal else _EMPTY_VERBS):
             concrete = self._concrete(value, target, past=False)
-            return (
-                clause.lemma in _CONCRETE_VERBS and clause.past and slot == "dobj" and concrete and definite
-            )
+            told = clause.lemma in _CONCRETE_VERBS and clause.past and slot == "dobj"
+            return told and concrete and definite
         if not self.personal or isinstance(value, EntityRef):
             return True
         if self._is_deictic(target) or not self._concrete(value, target, past=clause.past):
@@ -96,11 +94,8 @@ class Doings(Emitter):
 
     def _is_definite(self, clause: Clause, target: Token, value: Value) -> bool:
         """Something with a name, a number or, when it is past, a date."""
-        if (
-            not self.personal
-            or isinstance(value, EntityRef)
-            or self.parse.child(target, "nummod") is not None
-        ):
+        counted = self.parse.child(target, "nummod") is not None
+        if counted or not self.personal or isinstance(value, EntityRef):
             return True
         dated = [m for m in self.times.of_clause(self.parse, clause.verb) if m.earliest is not None]
         return clause.past and any(self.parse.text[m.start : m.end].casefold() != "now" for m in dated)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from lamina.language.own_words import own_words
 from lamina.language.sentences import split_sentences
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.clauses import conjuncts
 from lamina.pipeline.extract.inflect import past_forms
 from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL
@@ -18,17 +18,14 @@ from lamina.pipeline.extract.vocabulary import OCCUPATIONS, PETS, RELATIONS
 
 __all__ = ["Topic", "following", "parsed_topic", "plain_topic", "topic_before"]
 
+_TABLE = table(__name__)
 Topic = Literal["speaker", "other", "unknown"]
 """Who a sentence has for its subject; ``unknown`` changes nothing, since a thing does not move to York."""
 
-_PEOPLE = PETS | OCCUPATIONS | frozenset(RELATIONS) | word_set(
-    "man woman guy lad boy girl lady people person couple family ex tenant guest patient client customer kid team"
-)  # fmt: skip
+_PEOPLE = PETS | OCCUPATIONS | frozenset(RELATIONS) | _TABLE.words("people")
 _LOOKED_AT = 400
-_ASKED = re.compile(
-    r"(?:^|[.!?\n] *)(?![^.!?\n]*\b(?:you|your)\b)[^.!?\n]*\b(?:he|she|they)\b[^.!?\n]*\?\s*$", re.IGNORECASE
-)
-_THIRD = word_set("he she they who")
+_ASKED = _TABLE.pattern("asked")
+_THIRD = _TABLE.words("third")
 _IRREGULAR = "|".join(sorted(past_forms()))
 _PLAIN_OTHER = re.compile(
     rf"^(?:he|she|they|(?:[Mm]y|[Oo]ur|[Tt]he) (?:[a-z]+ ){{0,2}}(?P<noun>[a-z-]+?)s?(?: [A-Z][\w’'-]+)?|"
@@ -36,9 +33,7 @@ _PLAIN_OTHER = re.compile(
     rf"(?:['’]s| (?:is|are|has|quit|rang|{_IRREGULAR}|\w{{2,}}ed))\b",
 )  # fmt: skip
 _PLAIN_SPEAKER = re.compile(r"(?:(?:and|but|so|then|yes|no|well),? )?(?:i|we)\b", re.IGNORECASE)
-_NO_NAMES = word_set(
-    "it that this there what everything nothing something just never also already then who here i we you all not so"
-)
+_NO_NAMES = _TABLE.words("no_names")
 
 
 def topic_before(utterance: Utterance) -> Topic:
@@ -61,12 +56,8 @@ def following(topic: Topic, subject: Topic) -> Topic:
 
 def parsed_topic(parse: Parse) -> Topic:
     """By the subjects of the main clauses, or by its first words where the parser finds none."""
-    subjects = [
-        t
-        for verb in parse.tokens
-        if _is_main(parse, verb)
-        for t in parse.children(verb, "nsubj", "nsubjpass")
-    ]
+    mains = [verb for verb in parse.tokens if _is_main(parse, verb)]
+    subjects = [t for verb in mains for t in parse.children(verb, "nsubj", "nsubjpass")]
     joined = [t for subject in subjects for t in conjuncts(parse, subject)]
     if any(t.lower in FIRST | FIRST_PLURAL for t in joined):
         return "speaker"

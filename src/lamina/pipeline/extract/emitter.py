@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, conjuncts
 from lamina.pipeline.extract.confidence import FACTS, family_of
@@ -20,19 +20,12 @@ from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import FIRST, SECOND, References, entity
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times, Validity
-from lamina.pipeline.extract.values import (
-    EntityRef,
-    Kind,
-    LiteralValue,
-    Span,
-    Triple,
-)
+from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, Triple
 
+_TABLE = table(__name__)
 _HEDGED = 0.6
 _OF_YOU = 0.7
-_ALWAYS_DEFINITE = word_set(
-    "ocean sea beach mountain outdoors rain snow sun forest countryside gym city aisle window"
-)
+_ALWAYS_DEFINITE = _TABLE.words("always_definite")
 
 
 @dataclass
@@ -217,9 +210,7 @@ class Emitter:
         return self.refs.utterance.observed_at
 
 
-_SPOUSES: Final = word_set(
-    "woman man guy girl person wife husband ex childhood sweetheart foreigner widow widower nobody somebody someone"
-)
+_SPOUSES: Final = _TABLE.words("spouses")
 
 
 def is_spouse(target: Token) -> bool:

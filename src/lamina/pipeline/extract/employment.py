@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import noun_value
@@ -15,10 +15,11 @@ from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.times import Validity
 from lamina.pipeline.extract.values import EntityRef
 
-_LEAVING = word_set("quit leave lose resign")
-_BEGINNING = word_set("start begin")
-_NO_FACT = word_set("not n't if until before since like")
-_JOBS = word_set("job position")
+_TABLE = table(__name__)
+_LEAVING = _TABLE.words("leaving")
+_BEGINNING = _TABLE.words("beginning")
+_NO_FACT = _TABLE.words("no_fact")
+_JOBS = _TABLE.words("jobs")
 
 
 class Employment(Emitter):
@@ -26,34 +27,21 @@ class Employment(Emitter):
         """ "Yesterday was my first day at Acme"."""
         for token in self.parse.tokens:
             firsts = {each.lower for each in self.parse.children(token, "amod")}
-            if (
-                token.lower != "day"
-                or "first" not in firsts
-                or _NO_FACT & {t.lower for t in self.parse.tokens}
-            ):
+            if token.lower != "day" or "first" not in firsts:
+                continue
+            if _NO_FACT & {t.lower for t in self.parse.tokens}:
                 continue
             owner, employer = self.refs.owner(self.parse, token), self._employer(token, "at", "with")
             if owner is not None and employer is not None:
                 verb = next((each for each in self.parse.ancestors(token) if each.is_verb), token)
                 clause = Clause(self.parse, verb, token)
-                self._emit(
-                    clause,
-                    owner,
-                    "works_at",
-                    employer,
-                    state=True,
-                    validity=Validity(self._since(clause, token)),
-                )
+                since = Validity(self._since(clause, token))
+                self._emit(clause, owner, "works_at", employer, state=True, validity=since)
 
     def _beginning(self, clause: Clause, subject: EntityRef) -> None:
         """ "I started at Acme", "I started working for Acme last week"."""
-        if (
-            clause.lemma not in _BEGINNING
-            or not clause.past
-            or clause.modal
-            or clause.negated
-            or clause.hedged
-        ):
+        doubtful = clause.modal or clause.negated or clause.hedged
+        if doubtful or clause.lemma not in _BEGINNING or not clause.past:
             return
         objects = clause.objects("dobj", "xcomp")
         verb = objects[0] if objects else clause.verb

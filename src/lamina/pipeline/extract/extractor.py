@@ -12,6 +12,7 @@ from lamina.language.own_words import own_words
 from lamina.language.running_speech import stands_apart, within
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.spoken import Written, as_written
+from lamina.language.tables import table
 from lamina.pipeline.extract.ellipsis import following as topic_after
 from lamina.pipeline.extract.ellipsis import parsed_topic, plain_topic, topic_before
 from lamina.pipeline.extract.gate import worth_parsing
@@ -38,16 +39,9 @@ from lamina.pipeline.extract.telling import told_by
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.told import told_apart
 from lamina.pipeline.extract.unreal import may_suppose, unreal_verbs
-from lamina.pipeline.extract.values import (
-    Extraction,
-    FindTimes,
-    Mention,
-    Span,
-    Triple,
-    Utterance,
-    no_times,
-)
+from lamina.pipeline.extract.values import Extraction, FindTimes, Mention, Span, Triple, Utterance, no_times
 
+_TABLE = table(__name__)
 NAME = "lamina-rules/7"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the
 next number:
@@ -57,9 +51,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PICTURES = re.compile("(?:[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\u20e3]*)+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _ASSISTANT_FACTOR = 0.7
-_ANNOTATION = re.compile(
-    r"(?:^|(?<=[.!?\n]) *|(?<=[.!?]\s))\[[^\[\]\n]{0,2000}\](?=\s*(?:$|\n|[A-Z\[]|[.!?]))", re.MULTILINE
-)
+_ANNOTATION = _TABLE.pattern("annotation", re.MULTILINE)
 
 
 class ParsesSentences(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
@@ -12,9 +12,10 @@ from lamina.pipeline.extract.references import FIRST_PLURAL
 from lamina.pipeline.extract.syntax import Token
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
 
-_MOVING = word_set("move relocate emigrate immigrate")
-_HOUSES = word_set("house home flat")
-_OTHER_LABELS = word_set("ORG PRODUCT WORK_OF_ART EVENT LAW LANGUAGE")
+_TABLE = table(__name__)
+_MOVING = _TABLE.words("moving")
+_HOUSES = _TABLE.words("houses")
+_OTHER_LABELS = _TABLE.words("other_labels")
 
 
 class Homes(Emitter):
@@ -31,12 +32,8 @@ class Homes(Emitter):
                 if value is None or not self._is_told(target, value):
                     continue
                 self._emit(clause, subject, f"moved_{way}", value)
-                if (
-                    way == "to"
-                    and isinstance(value, EntityRef)
-                    and value.type == "place"
-                    and not clause.negated
-                ):
+                placed = isinstance(value, EntityRef) and value.type == "place"
+                if placed and way == "to" and not clause.negated:
                     home = "lives_in" if subject.type == "person" else "located_in"
                     self._emit(clause, subject, home, value, state=True)
 

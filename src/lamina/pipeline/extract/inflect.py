@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 
 __all__ = [
     "base_form",
@@ -25,13 +24,11 @@ __all__ = [
 _TABLE: Final = table(__name__)
 _PAST: Final = _TABLE.pairs("past")
 _DOUBLED: Final = _TABLE.words("doubled")
-_DOUBLED_TOO: Final = word_set("get run sit set put cut swim quit hit let dig begin forget")
+_DOUBLED_TOO: Final = _TABLE.words("doubled_too")
 """Before "-ing" alone."""
 _THIRD: Final = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 _THIRD_BASE: Final = {third: base for base, third in _THIRD.items()}
-_PLURALS: Final = word_set(
-    "children people men women feet teeth mice geese parents grandparents twins folks kids"
-)
+_PLURALS: Final = _TABLE.words("plurals")
 _SINGULAR_ENDINGS: Final = ("ss", "us", "is", "ics", "news", "series", "'s", "’s")
 _VOWEL_SOUND_EXCEPTIONS: Final = ("uni", "use", "usu", "eu", "one", "once", "ukr", "u.")
 _SPELLED: Final = frozenset("AEFHILMNORSX")

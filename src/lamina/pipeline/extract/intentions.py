@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter
@@ -25,16 +24,12 @@ _SCHEDULED: Final = _TABLE.words("scheduled")
 _CHANGES: Final = _TABLE.words("changes")
 """Changes of state: while they are under way they have not happened."""
 _DATED = (_SCHEDULED | _CHANGES) - {"get"}
-_MOVES = word_set("move relocate emigrate immigrate quit leave resign buy adopt")
-_MEETINGS = word_set("meet visit travel fly")
-_GAINED = PETS | word_set(
-    "car house flat apartment place home bike bicycle motorbike boat van tattoo haircut divorce sofa tv phone "
-    "laptop computer tablet watch "
-    "camera job roommate flatmate lodger tenant visa passport mortgage"
-)
-_LEFT = word_set("job company firm team role country city town school university course band choir club home")
+_MOVES = _TABLE.words("moves")
+_MEETINGS = _TABLE.words("meetings")
+_GAINED = PETS | _TABLE.words("gained")
+_LEFT = _TABLE.words("left")
 
-_OTHER_CLAUSES = word_set("advcl relcl ccomp conj parataxis")
+_OTHER_CLAUSES = _TABLE.words("other_clauses")
 
 
 def is_coming(clause: Clause) -> bool:
@@ -108,11 +103,8 @@ class Intentions(Emitter):
                 return "needs_to", inner
             if clause.lemma in ("look",) and not clause.progressive:
                 return "", None
-            if (
-                clause.past
-                and not clause.perfect
-                and clause.lemma in ("want", "hope", "need", "look", "wish")
-            ):
+            wished = clause.lemma in ("want", "hope", "need", "look", "wish")
+            if wished and clause.past and not clause.perfect:
                 return "", None  # "I wanted to show support" tells a reason, not a wish
             return ("" if clause.negated else _PLAN_VERBS.get(clause.lemma, "")), inner
         for prep in parse.children(verb, "prep"):

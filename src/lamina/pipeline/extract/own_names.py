@@ -16,7 +16,6 @@ from typing import Final, Literal, cast
 from lamina.language.dated import is_time_word
 from lamina.language.entities import NAME_RUN
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_ATTRIBUTES
 
@@ -54,12 +53,10 @@ _HERE_IS = _forms("here_is")
 _KNOWN_AS = _forms("known_as")
 
 _OWNED = re.compile(r"['’](?:m|s|re|ll|ve|d|t)$")
-_ADJECTIVES = (
-    "ed", "ing", "ent", "ant", "ous", "ive", "ful", "ish", "able", "less", "ic", "sexual", "gender", "binary", "ian", "ese", "ly",
-)  # fmt: skip
+_ADJECTIVES = tuple(_TABLE.text("adjectives").split())
 _LONG = 8
 _NO_NAMES: Final = _TABLE.words("no_names")
-_SHORTHAND = word_set("aroace enby poly wfh ooo afk otw omw brb tryna gonna hungover infp intj infj enfp")
+_SHORTHAND = _TABLE.words("shorthand")
 _SIDES: Final = _TABLE.words("sides")
 """What stands before capitals that tell what somebody is."""
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from lamina.language.tables import table
 from lamina.pipeline.extract.actions import Actions
 from lamina.pipeline.extract.clauses import Clause, find_clauses, is_question
 from lamina.pipeline.extract.corrections import corrected, denied
@@ -20,26 +21,14 @@ from lamina.pipeline.extract.quantities import Quantities
 from lamina.pipeline.extract.retold import retold
 from lamina.pipeline.extract.values import EntityRef, Triple
 
+_TABLE = table(__name__)
 _CONTRAST = re.compile(r", not (?!just|only|to |because|sure|that|so |really|even)", re.IGNORECASE)
-_STORY = re.compile(
-    r"\s{0,3}in (?:the|my|this|that|a|our|his|her) (?:\w{1,20} ){0,2}?(?:novel|story|book|film|movie|screenplay|"
-    r"script|play|episode|dream|fairy tale)\b",
-    re.IGNORECASE,
-)
+_STORY = _TABLE.pattern("story")
 """What is so there is so of nobody."""
 _CORRECTION = ("no", "nope", "actually", "correction", "sorry", "wait", "scratch")
 
 
-class Reader(
-    Introductions,
-    Descriptions,
-    Intentions,
-    Homes,
-    Employment,
-    Quantities,
-    Actions,
-    Doings,
-):
+class Reader(Introductions, Descriptions, Intentions, Homes, Employment, Quantities, Actions, Doings):
     """Reads one parsed sentence into triples.
 
     The order of the handlers in ``_clause`` is the rule: the first that finds something is the last that is asked, so

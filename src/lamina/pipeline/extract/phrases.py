@@ -6,7 +6,6 @@ from typing import Final
 
 from lamina.language.dated import is_time_word
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.amounts import UNITS
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
 from lamina.pipeline.extract.references import FIRST, References, entity
@@ -17,15 +16,15 @@ from lamina.pipeline.extract.wording import determiner_of, phrase_text
 
 Value = EntityRef | LiteralValue
 
-_NOUN_SKIP = word_set("neg relcl appos punct acl advcl preconj parataxis ccomp intj advmod dobj")
-_JOINED = frozenset(("conj", "cc"))
-_VERB_SKIP = word_set("advcl parataxis relcl intj mark ccomp")
-_OWN_SKIP = word_set("aux auxpass neg cc conj nsubj punct")
-# Nouns that say nothing without their context.
 _TABLE: Final = table(__name__)
+_NOUN_SKIP = _TABLE.words("noun_skip")
+_JOINED = frozenset(("conj", "cc"))
+_VERB_SKIP = _TABLE.words("verb_skip")
+_OWN_SKIP = _TABLE.words("own_skip")
+# Nouns that say nothing without their context.
 VAGUE: Final = _TABLE.words("vague")
 _PARTITIVE: Final = _TABLE.words("partitive")
-_DETERMINERS = frozenset(("DT", "PRP$", "PDT", "WDT", "WP$"))
+_DETERMINERS = _TABLE.words("determiners")
 
 
 def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Value | None:
@@ -63,7 +62,7 @@ def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Va
     return _literal_noun(parse, token, refs, times)
 
 
-_NAMED_LABELS = word_set("PERSON ORG GPE FAC LOC PRODUCT WORK_OF_ART EVENT")
+_NAMED_LABELS = _TABLE.words("named_labels")
 
 
 def _literal_noun(parse: Parse, token: Token, refs: References, times: Times) -> Value | None:
@@ -91,12 +90,8 @@ def _is_cut(parse: Parse, head: Token, words: list[Token]) -> bool:
     after = parse.tokens[last.i + 1] if last.i + 1 < len(parse.tokens) else None
     if after is None or last is not head:
         return last.lower in ("one", "ones")
-    return (
-        last.is_noun
-        and after.tag == "VBG"
-        and after.dep == "acl"
-        and not parse.children(after, "dobj", "prep")
-    )
+    goes_on = last.is_noun and after.tag == "VBG" and after.dep == "acl"
+    return goes_on and not parse.children(after, "dobj", "prep")
 
 
 def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
@@ -145,12 +140,8 @@ def _joined(parse: Parse, tokens: list[Token]) -> list[Token]:
 
 def verb_value(parse: Parse, verb: Token, refs: References, times: Times) -> LiteralValue | None:
     """The verb phrase as words: "open a dance studio"; None when it points elsewhere ("do it", "call them")."""
-    below = [
-        t
-        for c in parse.children(verb)
-        if c.dep not in _VERB_SKIP | _OWN_SKIP
-        for t in parse.subtree(c, _VERB_SKIP)
-    ]
+    kept = [c for c in parse.children(verb) if c.dep not in _VERB_SKIP | _OWN_SKIP]
+    below = [t for c in kept for t in parse.subtree(c, _VERB_SKIP)]
     tokens = sorted((t for t in (verb, *below) if t.i >= verb.i and not times.covers(t)), key=lambda t: t.i)
     return words_value(parse, _joined(parse, tokens), refs)
 

@@ -11,21 +11,20 @@ from typing import ClassVar, Final
 
 from lamina.language.entities import is_contracted, normalise_name, possessive
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import EntityRef, EntityType, Utterance
 from lamina.pipeline.extract.vocabulary import OWN_KIN, PETS, RELATIONS
 
-FIRST = word_set("i me myself my mine im")
-FIRST_PLURAL = frozenset(("we", "us", "our", "ourselves", "ours"))
-SECOND = frozenset(("you", "your", "yours", "yourself"))
+_TABLE: Final = table(__name__)
+FIRST = _TABLE.words("first")
+FIRST_PLURAL = _TABLE.words("first_plural")
+SECOND = _TABLE.words("second")
 _THIRD = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f"}
 
 NER_TYPES: dict[str, EntityType] = {
     "PERSON": "person", "ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PRODUCT": "product",
     "WORK_OF_ART": "work", "EVENT": "event", "NORP": "group", "LANGUAGE": "language", "LAW": "work",
 }  # fmt: skip
-_TABLE: Final = table(__name__)
 _NAME_JUNK: Final = _TABLE.words("name_junk")
 
 
@@ -211,7 +210,7 @@ _TELLING: Final = _TABLE.words("telling")
 
 
 _CALENDAR: Final = _TABLE.words("calendar")
-_JOINTS = frozenset(("-", "&", "/", "'", "."))
+_JOINTS = _TABLE.words("joints")
 
 
 def _continued(parse: Parse, token: Token) -> list[Token]:

@@ -40,18 +40,14 @@ def _said(parse: Parse, verb: Token) -> tuple[bool, bool]:
     said, token = False, verb
     for _, governor in zip(range(_STEPS_MAX), parse.ancestors(verb), strict=False):
         says = governor.lower in SAYINGS or governor.lower in SURE
+        retells = says and not _is_believed(parse, governor)
         if token.dep in _GOVERNED and says and not _stands_before(parse, token, governor):
-            if not _is_believed(parse, governor):
+            if retells:
                 return True, True
             said = True
         elif token.dep == "conj" and _begins_anew(parse, token, governor):
             return said, False
-        elif (
-            token.dep == "conj"
-            and says
-            and _is_of_speaker(parse, governor)
-            and not _is_believed(parse, governor)
-        ):
+        elif token.dep == "conj" and retells and _is_of_speaker(parse, governor):
             return True, True
         token = governor
     return said, False
@@ -68,9 +64,8 @@ def _begins_anew(parse: Parse, token: Token, governor: Token) -> bool:
     if parse.child(token, "nsubj", "nsubjpass") is None:
         return False
     joints = [t.lower for t in parse.children(governor, "cc") if governor.i < t.i < token.i]
-    joints += [
-        t.lower for t in parse.tokens[governor.i + 1 : token.i] if t.lower in ("but", "so", "yet", ";")
-    ]
+    between = parse.tokens[governor.i + 1 : token.i]
+    joints += [t.lower for t in between if t.lower in ("but", "so", "yet", ";")]
     return any(t not in _GOES_ON for t in joints)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.kin import Fold, folded
 from lamina.pipeline.extract.limits import PARSE_BATCH
 from lamina.pipeline.extract.parser_files import model_folder
@@ -212,16 +212,10 @@ def _unfolded(parse: Parse, text: str, folds: list[Fold]) -> Parse:
     return replace(parse, text=text)
 
 
-_CLITICS = {
-    "'m": "be", "'re": "be", "'s": "be", "is": "be", "am": "be", "are": "be", "was": "be", "were": "be", "been": "be",
-    "'ve": "have", "'d": "would", "'ll": "will", "wo": "will", "ca": "can", "has": "have", "had": "have", "did": "do",
-    "does": "do", "n't": "not", "gon": "go", "wan": "want", "got": "get", "gotten": "get", "left": "leave", "im": "be",
-    "found": "find", "felt": "feel", "taught": "teach", "married": "marry",
-}  # fmt: skip
-
-
-_GAINED = word_set("job position role offer promotion raise degree")
-_HAVING = word_set("have has 've 's")
+_TABLE = table(__name__)
+_CLITICS = _TABLE.pairs("clitics")
+_GAINED = _TABLE.words("gained")
+_HAVING = _TABLE.words("having")
 
 
 def mend(tokens: Sequence[Token]) -> None:

@@ -16,9 +16,10 @@ from lamina.pipeline.extract.clauses import CLAUSAL
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import Kind
 
+_TABLE: Final = table(__name__, dated_things=DATED_THINGS, of_a_day=OF_A_DAY)
 _INSTANT = timedelta(seconds=1)
-_SINCE = frozenset(("since", "from", "starting"))
-_UNTIL = frozenset(("until", "till", "through", "til"))
+_SINCE = _TABLE.words("since")
+_UNTIL = _TABLE.words("until")
 _BY = frozenset(("by", "before"))
 _STATES: frozenset[Kind] = frozenset(get_args(Kind)) - {"plan", "commitment", "event"}
 
@@ -160,10 +161,9 @@ class Times:
 
 _DAY_BEGINS = time(7)
 _RELATIVE = frozenset(("relcl",))
-_TABLE: Final = table(__name__, dated_things=DATED_THINGS, of_a_day=OF_A_DAY)
-"""Dated for a claim alone: a loop is due on the day of the trip or exam that it is about."""
 _LEAD = re.compile(r"(?:for|to|until|till)\b", re.IGNORECASE)
 _OF_NOUN: Final = _TABLE.pattern("of_noun")
+"""Dated for a claim alone: a loop is due on the day of the trip or exam that it is about."""
 _PUT_TO: Final = _TABLE.pattern("put_to")
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\bfrom .{1,100} (?:to|until|till|through) ", re.IGNORECASE)

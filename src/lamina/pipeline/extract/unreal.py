@@ -12,23 +12,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.syntax import Parse, Token
 
 __all__ = ["may_suppose", "unreal_verbs"]
 
-_IF = word_set("if unless")
-_GIVEN = word_set("provided providing assuming supposing")
-_SUPPOSE = word_set("suppose supposing imagine assume pretend picture say")
-_NEARLY = word_set("nearly almost")
+_TABLE: Final = table(__name__)
+_IF = _TABLE.words("if")
+_GIVEN = _TABLE.words("given")
+_SUPPOSE = _TABLE.words("suppose")
+_NEARLY = _TABLE.words("nearly")
 _OPENERS = _IF | _GIVEN | _SUPPOSE | _NEARLY | {"case"}
 _WORD = re.compile(r"[a-z]+")
-_WHOLLY = word_set("always never every everyone everything all daily nothing anything")
-_ASKING = word_set("ask wonder know see check tell remember decide say understand find")
-_BREAKS = word_set("but yet however ; – —")
-_TABLE: Final = table(__name__)
+_WHOLLY = _TABLE.words("wholly")
+_ASKING = _TABLE.words("asking")
+_BREAKS = _TABLE.words("breaks")
 _BEFORE_SUPPOSING: Final = _TABLE.words("before_supposing")
-_THAT = word_set("that i we he she they you my our the his her their it")
+_THAT = _TABLE.words("that")
 _ASIDE: Final = _TABLE.pattern("aside")
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.inflect import plural
 from lamina.pipeline.extract.values import EntityType, Kind
 
@@ -68,15 +67,15 @@ RELATIONS.update(
 PETS: Final = _TABLE.words("pets")
 OCCUPATIONS: Final = _TABLE.words("occupations")
 ATTRIBUTE_NOUNS: Final = _TABLE.words("attribute_nouns")
-_ONE_AT_A_TIME = word_set("budget salary rent")
+_ONE_AT_A_TIME = _TABLE.words("one_at_a_time")
 GERUND_OBJECT: Final = _TABLE.by_word("gerund_object")
 LIGHT_NOUNS: Final = _TABLE.words("light_nouns")
-FORMER: Final = word_set("old former ex previous last then ex-")
+FORMER: Final = _TABLE.words("former")
 EVENT_NOUNS: Final = _TABLE.words("event_nouns")
-HABITUAL: Final = frozenset(["eats", "plays", "uses"])
+HABITUAL: Final = _TABLE.words("habitual")
 """Said of the present they tell how somebody is; of the past, what they once did."""
 CONSUMED: Final = frozenset(["eats", "drinks"])
-TASTES: Final = frozenset(["likes", "dislikes", "prefers", "avoids"])
+TASTES: Final = _TABLE.words("tastes")
 MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.kind == "relation")
 """Predicates that the addressee may be the object of; "I love you" and "I showed you" are no memory."""
 STATIVE: Final = _TABLE.words("stative")

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lamina.language.entities import possessive
-from lamina.language.wordsets import word_set
+from lamina.language.tables import table
 from lamina.pipeline.extract.references import FIRST_PLURAL, SECOND, References
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.values import EntityRef
 
 __all__ = ["determiner_of", "display_name", "phrase_text"]
 
-_KEPT_DETERMINERS = word_set("another every each some both all")
-_POINTING = word_set("this that these those")
-_GENDERED = word_set("he him his she her hers")
+_TABLE = table(__name__)
+_KEPT_DETERMINERS = _TABLE.words("kept_determiners")
+_POINTING = _TABLE.words("pointing")
+_GENDERED = _TABLE.words("gendered")
 
 
 def phrase_text(parse: Parse, tokens: Sequence[Token], refs: References) -> str | None:

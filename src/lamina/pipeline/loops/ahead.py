@@ -5,12 +5,12 @@ A turn ends and moves these as it does loops. Only what is clearly meant: a wron
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from lamina.kernel.records import Fact, Layer
 from lamina.language.entities import normalise_name, possessive
+from lamina.language.tables import table
 from lamina.pipeline.ending import end_fact, move_fact
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.loops.matching import key_terms, specific
@@ -21,15 +21,13 @@ from lamina.store.ports.writes import Writes
 
 __all__ = ["FactsAhead"]
 
+_TABLE = table(__name__)
 _FACTS_MAX: Final = 64
 _PLANNED: Final = tuple(
     sorted(name for name, each in PREDICATES.items() if each.kind in ("plan", "commitment"))
 )
 _ARRANGED: Final = "has_scheduled"
-_NAMED = re.compile(
-    r"^(?:(?P<who>(?:my |our )?[\w-]+)(?:['’]s|(?<=s)['’]) |(?P<own>my|our) |(?:the|that|this) )?(?P<what>\S.*)$",
-    re.IGNORECASE,
-)
+_NAMED = _TABLE.pattern("named")
 
 
 class FactsAhead:

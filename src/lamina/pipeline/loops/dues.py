@@ -18,16 +18,7 @@ from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.language.temporal.calendar import day_after
 
-__all__ = [
-    "cut_end",
-    "due_of",
-    "due_within",
-    "horizon_of",
-    "is_clock",
-    "masked",
-    "placed",
-    "without_times",
-]
+__all__ = ["cut_end", "due_of", "due_within", "horizon_of", "is_clock", "masked", "placed", "without_times"]
 
 
 _TABLE: Final = table(__name__)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from lamina.language.tables import table
-from lamina.language.wordsets import word_set
 from lamina.pipeline.loops.dues import cut_end
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.own import is_own
@@ -17,7 +16,7 @@ __all__ = ["answer_ends", "endings_of", "is_undone_by"]
 
 _TABLE: Final = table(__name__)
 _DONE: Final = _TABLE.pattern("done")
-_SAME_IN_PAST = word_set("set put cut read shut let quit reset")
+_SAME_IN_PAST = _TABLE.words("same_in_past")
 _PAST_DAY: Final = _TABLE.pattern("past_day")
 _SETTLED_IS: Final = _TABLE.pattern("settled_is")
 _CAME: Final = _TABLE.pattern("came")

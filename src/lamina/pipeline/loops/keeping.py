@@ -73,11 +73,8 @@ _SPOKEN: Final = frozenset({Tie.OPENED_BY, Tie.SAID_AGAIN_BY, Tie.AFFIRMED_BY})
 def raises_loops(event: Event) -> bool:
     """Whether a turn may open or end loops: a person's own words, in the scope of that person."""
     scope = event.scope
-    return (
-        scope.type == "user"
-        and role_of(event) == "user"
-        and event.observed_actor.id == scope.rsplit("/", 1)[-1]
-    )
+    personal = scope.type == "user" and role_of(event) == "user"
+    return personal and event.observed_actor.id == scope.rsplit("/", 1)[-1]
 
 
 def quote_of(loop: Loop) -> str:

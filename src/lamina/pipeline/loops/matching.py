@@ -7,7 +7,6 @@ from typing import Final
 
 from lamina.language.tables import table
 from lamina.language.tokens import analyse, content_terms
-from lamina.language.wordsets import word_set
 from lamina.pipeline.extract.inflect import past_forms
 
 __all__ = [
@@ -27,20 +26,18 @@ _TABLE: Final = table(__name__)
 _BASE: Final = past_forms() | _TABLE.pairs("past")
 _SAME_DEED: Final = _TABLE.by_word("same_deed")
 """Another verb for the same deed, where a wording begins with it or has it in the past."""
-_NOT_SAID: Final = frozenset(
-    analyse("waiting hear yet remember back finally just already trouble struggling keep")
-)
-_GENERIC = word_set("do get go make take have finish finished complete completed done sort sorted start")
+_NOT_SAID: Final = frozenset(analyse(_TABLE.text("not_said")))
+_GENERIC = _TABLE.words("generic")
 _COUNTS = frozenset(analyse("last two three four five six seven eight nine ten couple few several"))
 _WORD = re.compile(r"[\w'-]+")
-_NOT_PAST = word_set("indeed speed breed exceed proceed succeed")
+_NOT_PAST = _TABLE.words("not_past")
 TOKEN: Final = re.compile(r"[\w&]+(?:['’.-]\w+)*")
 _ARTICLES: Final = _TABLE.words("articles")
-_PARTICLES = word_set("up out off in over down away back on to at for with through about of around")
+_PARTICLES = _TABLE.words("particles")
 _STOPS: Final = _TABLE.words("stops")
-_ASIDE = word_set("about for after instead because from without like as than before near against behind")
+_ASIDE = _TABLE.words("aside")
 _MAY_FOLLOW: Final = _TABLE.words("may_follow")
-_STATES = word_set("done ready in live working finally now all already sorted out")
+_STATES = _TABLE.words("states")
 
 
 def key_terms(words: str) -> frozenset[str]:

@@ -126,13 +126,9 @@ def _is_so_now(wording: str, told: str) -> bool:
     said, terms = key_terms(told), key_terms(wording)
     another = aside_of(wording) - said and said - terms
     is_named = overlap(terms, said) >= _NAMED_FROM or not object_of(wording) - said
-    return (
-        bool(terms & said)
-        and is_named
-        and not another
-        and tells_of(wording, told)
-        and _same_numbers(wording, told)
-    )
+    if not terms & said or not is_named or another:
+        return False
+    return tells_of(wording, told) and _same_numbers(wording, told)
 
 
 def _same_numbers(wording: str, said: str) -> bool:

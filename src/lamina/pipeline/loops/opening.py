@@ -130,7 +130,7 @@ def _is_again_and_again(said: Said) -> bool:
 _FEELING: Final = _TABLE.pattern("feeling")
 _STATE: Final = _TABLE.pattern("state")
 _NO_THING: Final = _TABLE.pattern("no_thing")
-_VAGUE: Final = frozenset({"it", "this", "that", "those", "these"})
+_VAGUE: Final = _TABLE.words("vague")
 _VAGUE_WORDS: Final = 3
 
 

@@ -23,6 +23,7 @@ from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.language.running_speech import running_speech
 from lamina.language.sentences import split_sentences
 from lamina.language.spoken import Written, as_written
+from lamina.language.tables import table
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.values import FindTimes
 from lamina.pipeline.loops.ends import answer_ends, endings_of, is_undone_by
@@ -35,14 +36,13 @@ from lamina.pipeline.loops.values import Ending, Heard, LoopDraft, LoopReading, 
 
 __all__ = ["HEARD_BEFORE", "read_loops", "read_turn", "words_that_end"]
 
+_TABLE = table(__name__)
 TEXT_CHARS_MAX: Final = 4000
 SENTENCES_MAX: Final = 40
 HEARD_CHARS: Final = 1000
 """What is read of a turn that came before: its end, where its question stands."""
 
-_HYPOTHETICAL = re.compile(
-    r"^(?:if|when|whenever|unless|suppose|imagine|in case|what if|had i)\b", re.IGNORECASE
-)
+_HYPOTHETICAL = _TABLE.pattern("hypothetical")
 _QUOTING = re.compile(r"[#>|]")
 _BLANKS = re.compile(r"[^\S\n]{2,}")
 _EMPTY_LINES = re.compile(r"\n(?: ?\n){2,}")

@@ -207,14 +207,9 @@ class LoopRereader(LoopKeeper):
         if by_reference:
             return by_reference[0] if len(by_reference) == 1 else None
         wanted = key_terms(pointer.reference)
-        named = (
-            [(overlap(wanted, self._terms(loop)), -at, loop) for at, loop in enumerate(loops)]
-            if wanted
-            else []
-        )
-        best = max(
-            (each for each in named if each[0] >= _NAMED_FROM), default=None, key=lambda each: each[:2]
-        )
+        rated = ((overlap(wanted, self._terms(loop)), -at, loop) for at, loop in enumerate(loops) if wanted)
+        named = (each for each in rated if each[0] >= _NAMED_FROM)
+        best = max(named, default=None, key=lambda each: each[:2])
         return None if best is None else best[2]
 
     def _terms(self, loop: Loop) -> frozenset[str]:

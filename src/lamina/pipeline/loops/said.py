@@ -54,10 +54,8 @@ class Said:
     def is_conditional(self, match: re.Match[str]) -> bool:
         """Whether the deed of a match hangs on an "if"."""
         end = cut_end(self.sentence, self.start + match.start(1))
-        return (
-            _CONDITION.match(self.sentence, end) is not None
-            and _ASKING_IF.search(self.sentence[:end]) is None
-        )
+        asks = _ASKING_IF.search(self.sentence[:end]) is not None
+        return not asks and _CONDITION.match(self.sentence, end) is not None
 
     def due(self, match: re.Match[str]) -> datetime | None:
         """The day of the deed of a match."""
@@ -78,12 +76,7 @@ def said_of(sentence: Sentence, now: datetime, find_moments: FindTimes) -> Said:
 
 
 def draft_of(
-    kind: LoopType,
-    words: str,
-    salience: int,
-    sentence: str,
-    due: datetime | None,
-    now: datetime,
+    kind: LoopType, words: str, salience: int, sentence: str, due: datetime | None, now: datetime
 ) -> LoopDraft:
     """A draft as its words and its day make it; ``sentence`` says how much it presses."""
     if kind is not LoopType.COMMITMENT:
