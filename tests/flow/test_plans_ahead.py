@@ -48,12 +48,12 @@ def test_a_plan_without_a_day_fades_unless_it_is_said_again(memory: Memory) -> N
 
 def test_over_http_a_plan_ahead_has_its_target_and_is_recalled(world: Any) -> None:
     memory = Memory(world.store, world.clock)
-    world.event("I plan to visit Porto on June 10.", SCOPE, actor="user:ana")
+    world.event("I want to visit Porto on June 10.", SCOPE, actor="user:ana")
     world.clock.at += DAY
     memory.derive()
     (fact,) = [each for each in world.get("/v1/facts", scope=SCOPE)["items"] if each["kind"] == "plan"]
     assert fact["target"] == {"from": "2026-06-10T00:00:00Z", "to": "2026-06-11T00:00:00Z"}
-    pack = world.post("/v1/recall", {"scope": SCOPE, "query": "What does Ana plan?"}).json()
+    pack = world.post("/v1/recall", {"scope": SCOPE, "query": "What does Ana want to visit?"}).json()
     assert fact["id"] in [each["id"] for each in pack["layers"]["facts"]]
     world.clock.at += 60 * DAY
     assert [each for each in world.get("/v1/facts", scope=SCOPE)["items"] if each["kind"] == "plan"] == []
