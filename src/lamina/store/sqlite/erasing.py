@@ -250,7 +250,7 @@ def _drop_events(
     if changes.deleted:
         connection.execute(_SQL["note_log_end"], (tenant_id,))
     places = (tenant_id, json_list(worded))
-    for block in ("drop_jobs_of_events", "drop_lifecycle_of_events"):
+    for block in ("drop_jobs_of_events", "drop_lifecycle_of_events", "drop_lifecycle_by_id"):
         connection.execute(_SQL[block], places)
     deleted = [event.id for event in changes.deleted]
     connection.execute(_SQL["drop_supports_of"], (tenant_id, json_list(deleted)))
