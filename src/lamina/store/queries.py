@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from lamina import limits
 from lamina.kernel.ids import Prefix
@@ -17,8 +16,9 @@ from lamina.kernel.records import Support, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
+from lamina.store.ports.records import WhyGraph
 
-__all__ = ["Home", "Links", "MayRead", "Shown", "WhyGraph", "derived_from", "records_among"]
+__all__ = ["Home", "Links", "MayRead", "Shown", "derived_from", "records_among"]
 
 MayRead = Callable[[Scope], bool]
 """Whether the reader may read a scope."""
@@ -29,48 +29,6 @@ Home = Callable[[Collection[str]], Mapping[str, Scope]]
 _DEPTH = 3  # event -> fact or episode -> belief -> concept
 _DEPTH_BELOW = 4
 _EVENT_ID = f"{Prefix.EVENT.value}_"
-
-
-class WhyGraph(Protocol):
-    """What ``Shown`` reads of ``Records``."""
-
-    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]: ...
-
-    def resting_on(
-        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]: ...
-
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]: ...
-
-    def supports_of(
-        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
-    ) -> dict[str, list[Support]]: ...
-
-    def supports_related(
-        self,
-        tenant_id: str,
-        record_ids: Collection[str],
-        relation: Tie,
-        *,
-        seen_at: Instant | None = None,
-    ) -> dict[str, list[Support]]: ...
-
-    def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]: ...
-
-    def sources_below(
-        self,
-        tenant_id: str,
-        record_ids: Collection[str],
-        steps: int,
-        width: int,
-        *,
-        most: int | None = None,
-        seen_at: Instant | None = None,
-    ) -> dict[str, list[str]]: ...
 
 
 @dataclass(frozen=True, slots=True)

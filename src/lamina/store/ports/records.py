@@ -12,7 +12,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.understanding import FactState
 
-__all__ = ["InputState", "RecordQuery", "Records", "Statement", "Touched"]
+__all__ = ["InputState", "RecordQuery", "Records", "Statement", "Touched", "WhyGraph"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,66 @@ class Touched(NamedTuple):
     ids: Collection[str] | None
 
 
-class Records(Protocol):
+class WhyGraph(Protocol):
+    """What rests on what."""
+
+    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
+        """The scope of each record that exists. A record keeps its scope in all its versions."""
+        ...
+
+    def resting_on(
+        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """The ids of the records that rest on each source, or did at ``seen_at``, in their order, each once."""
+        ...
+
+    def resting_above(
+        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``resting_on`` of the sources, of what rests on them, and so on: so many steps in one statement."""
+        ...
+
+    def supports_of(
+        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, list[Support]]:
+        """What each record rests on, or rested on at ``seen_at``, in the order of ``order_of``."""
+        ...
+
+    def supports_related(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        relation: Tie,
+        *,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[Support]]:
+        """Mirrors ``supports_of`` those of the records that have a support of a relation."""
+        ...
+
+    def ended_by(
+        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
+    ) -> dict[str, list[str]]:
+        """The ids of what told by ``seen_at`` that claims are over, in their order: of what speaks against each, and of what tells of its
+        ``last`` instant, where it has one that counts."""
+        ...
+
+    def sources_below(
+        self,
+        tenant_id: str,
+        record_ids: Collection[str],
+        steps: int,
+        width: int,
+        *,
+        most: int | None = None,
+        seen_at: Instant | None = None,
+    ) -> dict[str, list[str]]:
+        """The ids alone of what records rest on, in the order of ``supports_of`` and as often as there; of what the records among the
+        first ``width`` of each rest on, and so on: so many steps in one statement. Of each record no more than its first ``most``, of
+        which ``width`` is a part."""
+        ...
+
+
+class Records(WhyGraph, Protocol):
     """The derived layers and the why graph."""
 
     def touched(self, tenant_id: str, after: int) -> Touched:
@@ -140,16 +199,6 @@ class Records(Protocol):
         """
         ...
 
-    def scopes_of(self, tenant_id: str, ids: Collection[str]) -> dict[str, Scope]:
-        """The scope of each record that exists. A record keeps its scope in all its versions."""
-        ...
-
-    def supports_of(
-        self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
-    ) -> dict[str, list[Support]]:
-        """What each record rests on, or rested on at ``seen_at``, in the order of ``order_of``."""
-        ...
-
     def sources_of(
         self, tenant_id: str, record_ids: Collection[str], relation: Tie, *, seen_at: Instant
     ) -> dict[str, list[str]]:
@@ -164,51 +213,6 @@ class Records(Protocol):
 
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
         """The supports that rest on each source."""
-        ...
-
-    def resting_on(
-        self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """The ids of the records that rest on each source, or did at ``seen_at``, in their order, each once."""
-        ...
-
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``resting_on`` of the sources, of what rests on them, and so on: so many steps in one statement."""
-        ...
-
-    def supports_related(
-        self,
-        tenant_id: str,
-        record_ids: Collection[str],
-        relation: Tie,
-        *,
-        seen_at: Instant | None = None,
-    ) -> dict[str, list[Support]]:
-        """Mirrors ``supports_of`` those of the records that have a support of a relation."""
-        ...
-
-    def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
-        """The ids of what told by ``seen_at`` that claims are over, in their order: of what speaks against each, and of what tells of its
-        ``last`` instant, where it has one that counts."""
-        ...
-
-    def sources_below(
-        self,
-        tenant_id: str,
-        record_ids: Collection[str],
-        steps: int,
-        width: int,
-        *,
-        most: int | None = None,
-        seen_at: Instant | None = None,
-    ) -> dict[str, list[str]]:
-        """The ids alone of what records rest on, in the order of ``supports_of`` and as often as there; of what the records among the
-        first ``width`` of each rest on, and so on: so many steps in one statement. Of each record no more than its first ``most``, of
-        which ``width`` is a part."""
         ...
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
