@@ -322,7 +322,7 @@ def test_steps_that_take_their_time_are_followed_by_smaller_ones(
 
     monkeypatch.setattr(house.store.erasing, "erase", counted)
     pauses = list[float]()
-    slow = itertools.count(step=int(16 * limits.ERASURE_STEP_S * 1e9))
+    slow = itertools.count(step=int(8 * limits.ERASURE_STEP_S * 1e9))
     house.eraser = Eraser(
         house.store, house.here.clock, "test", elapsed_ns=lambda: next(slow), sleep=pauses.append
     )

@@ -213,9 +213,9 @@ class _Work:
             done += len(portion)
             share = _FRACTIONS[ErasurePhase.DELETE]
             self._note(erased, share + (_CLEARING - share) * done / len(going))
-            # Others wait for as long as a step takes, and write while this sleeps.
+            # Others wait for as long as a step takes, and write while this sleeps: half of the time is theirs.
             size = _next_size(size, took_s)
-            self._sleep(min(took_s / 2, limits.ERASURE_PAUSE_S_MAX))
+            self._sleep(min(took_s, limits.ERASURE_PAUSE_S_MAX))
 
     def _sweep(self, inside: Collection[Scope]) -> None:
         """Derived records of the erased scopes that no event led to; and what others sent there is sent there no more."""
