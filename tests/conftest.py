@@ -50,12 +50,16 @@ def parser() -> Parser:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Let models be loaded and databases be made once, and note the texts in the tables of each module."""
+    """Let models be loaded, databases and commands be made once, and note the texts in the tables of each module."""
     _collect_seldom()
     if "lamina.store.sqlite" in sys.modules:
         import stores
 
         stores.share()
+    if "typer.testing" in sys.modules:
+        import terminals
+
+        terminals.share()
     if "lamina.pipeline.extract" not in sys.modules:
         return
     from loaded import share
