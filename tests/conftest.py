@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from hypothesis import settings
 
+import choosing
+
 if TYPE_CHECKING:
     from lamina.pipeline.extract.syntax import Parser
 
@@ -50,12 +52,17 @@ def parser() -> Parser:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Let models be loaded and databases be made once, and note the texts in the tables of each module."""
+    """Let models be loaded, databases and commands be made once, and note the texts in the tables of each module."""
     _collect_seldom()
+    choosing.share()
     if "lamina.store.sqlite" in sys.modules:
         import stores
 
         stores.share()
+    if "typer.testing" in sys.modules:
+        import terminals
+
+        terminals.share()
     if "lamina.pipeline.extract" not in sys.modules:
         return
     from loaded import share

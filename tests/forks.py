@@ -100,14 +100,14 @@ def command() -> list[str]:
 
 
 def ran(
-    *arguments: str, given: str = "", environment: Mapping[str, str] | None = None
+    *arguments: str, given: str = "", environment: Mapping[str, str] | None = None, seconds: float = 300.0
 ) -> subprocess.CompletedProcess[str]:
-    """What came of a command that was ``given`` a text as its standard input."""
+    """What came of a command that was ``given`` a text as its standard input; raises ``subprocess.TimeoutExpired`` after ``seconds``."""
     with contextlib.ExitStack() as held:
         files = [held.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8")) for _ in range(3)]
         files[0].write(given)
         files[0].seek(0)
-        code = begin(arguments, environment, [each.fileno() for each in files]).wait(300)
+        code = begin(arguments, environment, [each.fileno() for each in files]).wait(seconds)
         for each in files[1:]:
             each.seek(0)
         return subprocess.CompletedProcess(arguments, code, files[1].read(), files[2].read())
@@ -199,6 +199,7 @@ def _become(
             os.chdir(folder)
         if arguments and arguments[0].endswith(".py"):
             sys.argv = list(arguments)
+            sys.path.insert(0, os.path.dirname(arguments[0]))  # as Python does
             runpy.run_path(arguments[0], run_name="__main__")
         else:
             if arguments and arguments[0] == "serve":

@@ -391,8 +391,9 @@ class Settings(HistorySettings):
             _require(least <= value <= greatest, name, value, f"{least} to {greatest}")
         for cold, kept in HISTORY_ORDER:
             value, most = getattr(self, cold), getattr(self, kept)
-            hint = f"lower it, or raise {_names_of(kept)}: what is in cold storage is kept"
-            _require(value <= most, cold, value, f"1 to {most}, which {_names_of(kept)} is", hint)
+            if value > most:
+                hint = f"lower it, or raise {_names_of(kept)}: what is in cold storage is kept"
+                _require(False, cold, value, f"1 to {most}, which {_names_of(kept)} is", hint)
 
     @property
     def further_doors(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ The lifecycle stream is left out: it has no end to wait for, and tests of its ow
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -25,7 +26,6 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import given as holds
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
 
 import capsules
 import given
@@ -121,12 +121,7 @@ class House(Neighbours):
         store = SqliteStore(folder, clock=given.ManualClock(), durable=False)
         self.made: dict[str, str] = {CALLER: ROOT}
         super().__init__(store=store, internal_token=TOKEN, data=folder)
-        self.client = TestClient(
-            self.server.application,
-            "http://localhost",
-            raise_server_exceptions=False,
-            client=("127.0.0.1", 1),
-        )
+        self.loop = asyncio.Runner()  # for all requests
         self.known: dict[str, Any] = {}
 
     def fill(self) -> None:
@@ -221,7 +216,23 @@ class House(Neighbours):
         in_path = ASKED[label].get("in_path", "")
         path = re.sub("{[a-z_]+}", self.made.get(in_path, in_path), path)
         headers = {**HEADERS, **INTERNAL, "Content-Type": "application/json"}
-        return self.client.request(verb, path, content=body, params=query, headers=headers)
+        return self.requested(verb, path, content=body, params=query, headers=headers)
+
+    def requested(self, verb: str, path: str, **asked: Any) -> httpx.Response:
+        """The answer to a request; what the server raises is a 500, as it is to a caller."""
+
+        async def send() -> httpx.Response:
+            application = self.server.application
+            transport = httpx.ASGITransport(application, raise_app_exceptions=False, client=("127.0.0.1", 1))
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                return await client.request(verb, path, **asked)
+
+        return self.loop.run(send())
+
+    def close(self) -> None:
+        """Mirrors ``Neighbours.close``."""
+        self.loop.close()
+        super().close()
 
 
 def _check(label: str, response: httpx.Response) -> None:
@@ -256,8 +267,7 @@ def house(filled: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     shutil.copytree(filled.folder, tmp_path, dirs_exist_ok=True)
     house = House(tmp_path)
     house.known = dict(filled.known)
-    with house.client:  # one event loop for all requests
-        yield house
+    yield house
     house.close()
 
 
@@ -319,7 +329,7 @@ def test_no_answer_is_a_surprise(label: str, house: House) -> None:
         verb, path = label.split()
         path = re.sub("{([a-z_]+)}", lambda name: str(house.known[name[1]]), path)
         last = SURELY.get(label, {"json": ASKED[label].get("body")})
-        served = house.client.request(verb, path, headers=HEADERS, **last)
+        served = house.requested(verb, path, headers=HEADERS, **last)
         assert served.status_code < 300, f"no request of {len(statuses)} was served, nor {served.text}"
 
 

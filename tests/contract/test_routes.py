@@ -120,7 +120,7 @@ def test_every_other_page_of_the_server_is_named(served: dict[str, Route]) -> No
     while not isinstance(inner, Starlette):  # what stands before it: known hosts, rows without parameters
         inner = getattr(inner, "_application", None) or inner._otherwise  # type: ignore[attr-defined]  # ours
     fixed, *others = inner.routes
-    paths = {*fixed.rows, *(route.path for route in others)}  # type: ignore[attr-defined] # ours
+    paths = {*fixed.made, *(route.path for route in others)}  # type: ignore[attr-defined] # ours
     server.close()
     assert paths - {row.path for row in served.values()} == PAGES
 

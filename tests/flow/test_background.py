@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from given import ALICE, NOON, TENANT, ManualClock, append
+from lamina import limits
 from lamina.cli import supervise
 from lamina.cli.check import RegularCheck
 from lamina.cli.retain import DailyRetention
@@ -78,6 +79,7 @@ class Fault:
 class World:
     def __init__(self, folder: Path, patches: pytest.MonkeyPatch, stack: ExitStack) -> None:
         self.folder, self.patches, self.stack = folder, patches, stack
+        patches.setattr(limits, "ROUND_BACKOFF_BASE_S", 0.02)
         self.fault, self.failures, self.clock = Fault(), Failures(), ManualClock()
         self.store = SqliteStore(folder / "kept", clock=self.clock, durable=False)
         stack.callback(self.store.close)

@@ -6,8 +6,6 @@ import contextlib
 import fcntl
 import os
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import apsw
 import pytest
 
 from backups import EVENTS, backed_up, document, memory, opened
+from forks import ran
 from given import NOON, TENANT, append
 from lamina.access.chain import check_chains
 from lamina.cli import damage
@@ -238,11 +237,8 @@ def test_the_newest_are_kept_and_nothing_else_is_deleted(data: Path) -> None:
 @pytest.mark.parametrize("work", ["backup", "restore"])
 def test_a_kill_at_any_moment_leaves_all_of_it_or_nothing(data: Path, tmp_path: Path, work: str) -> None:
     backups = tmp_path / "backups"
-    command = [sys.executable, str(Path(__file__).parents[1] / "killed.py"), work, str(data), str(backups)]
-    paths = {**os.environ, "PYTHONPATH": ":".join(sys.path)}
-    done = subprocess.run(
-        [*command, str(ROUNDS), "7"], capture_output=True, text=True, check=False, timeout=600, env=paths
-    )
+    script = str(Path(__file__).parents[1] / "killed.py")
+    done = ran(script, work, str(data), str(backups), str(ROUNDS), "7", seconds=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("\n") == ROUNDS
     for path in backups.iterdir():

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from forks import ran
 from given import NOON, TENANT, CountedIds, ManualClock, append
+from lamina import limits
 from lamina.cli import damage, supervise
 from lamina.cli.main import app
 from lamina.cli.supervise import Workers
@@ -269,6 +270,8 @@ def workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[W
             return super().wait(timeout)
 
     monkeypatch.setattr(supervise.subprocess, "Popen", Process)
+    monkeypatch.setattr(supervise, "_RESTART_S", 0.02)
+    monkeypatch.setattr(limits, "ROUND_BACKOFF_BASE_S", 0.02)
     failures = Failures()
     kept = Workers(Settings(data=tmp_path), failures)
     kept.start()

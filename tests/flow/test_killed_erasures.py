@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +16,7 @@ from typing import Any
 import pytest
 
 from backups import backed_up
+from forks import ran
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append
 from lamina.forget.ending import listed_of
 from lamina.forget.planning import place_of_erasure
@@ -111,9 +110,7 @@ def records_of_bob(store: SqliteStore) -> set[str]:
 
 def killed(work: str, data: Path) -> None:
     """Do a work whole and in ``ROUNDS`` processes that are killed."""
-    paths = {**os.environ, "PYTHONPATH": ":".join([str(SCRIPT.parent), *sys.path])}
-    command = [sys.executable, str(SCRIPT), work, str(data), str(ROUNDS), "7"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200, env=paths)
+    done = ran(str(SCRIPT), work, str(data), str(ROUNDS), "7", seconds=1200)
     assert done.returncode == 0, done.stdout + done.stderr
     if ROUNDS > 10:
         print(done.stdout)

@@ -25,6 +25,9 @@ from processes import answers as serves
 from processes import free_port, kill, start, wait_until
 from rpc import MODERN, check_exchange
 
+ALONE = {"LAMINA_WORKERS": "0"}
+"""A server without a worker: that one ends with its server however that ends is told by ``test_server_process``."""
+
 
 @pytest.fixture(name="folder")
 def _folder(tmp_path: Path) -> Iterator[Path]:
@@ -76,7 +79,7 @@ def test_two_agents_share_a_folder_and_one_killed_loses_nothing(folder: Path) ->
 
     async def first(ready: asyncio.Event) -> None:
         try:
-            async with agent(folder, name=name) as client:
+            async with agent(folder, name=name, **ALONE) as client:
                 assert len((await client.list_tools()).tools) == 10
                 assert not answers(folder), "the list waited for the server"
                 await write(client, "The first", 3)
@@ -91,7 +94,7 @@ def test_two_agents_share_a_folder_and_one_killed_loses_nothing(folder: Path) ->
         await ready.wait()
         assert not doomed.done(), doomed.exception()
         assert stat.S_IMODE(socket_path(folder).stat().st_mode) == 0o600
-        async with agent(folder, "legacy") as second:
+        async with agent(folder, "legacy", **ALONE) as second:
             await write(second, "The second", 5)
             assert len(_servers(folder)) == 1
             begun = len(kept)

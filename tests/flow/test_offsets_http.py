@@ -131,8 +131,9 @@ def test_a_promise_for_tomorrow_is_due_on_the_speakers_tomorrow(world):
     ]
 
 
-def test_a_zone_that_was_set_before_counts_for_turns_in_utc(world, monkeypatch):
-    monkeypatch.setattr(limits, "LEARN_S_MAX", 0.0)
+def test_a_zone_that_was_set_before_counts_for_turns_in_utc(make_world, monkeypatch):
+    monkeypatch.setattr(limits, "LEARN_S_MAX", 0.0)  # nobody derives here
+    world = make_world()
     world.clock.at += 10 * SECOND_US
     body = {**{name: WHO[name] for name in ("tenantId", "userId")}, "timezone": "America/Los_Angeles"}
     assert world.call("PATCH", "/user/identity", body=body).status_code == 202

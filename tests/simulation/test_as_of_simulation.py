@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from starlette.testclient import TestClient
 
 from given import NOON, CountedIds, ManualClock
 from lamina.app import Server, build_server
@@ -82,8 +83,16 @@ class Memory:
     clock: ManualClock
     server: Server
     worker: Worker
-    http: TestClient
+    loop: asyncio.Runner
     told: int = 0
+
+    def asked(self, verb: str, path: str, **asked: Any) -> httpx.Response:
+        async def send() -> httpx.Response:
+            transport = httpx.ASGITransport(self.server.application)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+                return await client.request(verb, path, headers=HEADERS, **asked)
+
+        return self.loop.run(send())
 
     def tell(self, draw: random.Random, text: str, speakers: Sequence[str]) -> str:
         self.told += 1
@@ -106,7 +115,7 @@ class Memory:
             "idempotency_key": f"turn-{self.told}",
             "directives": {"consolidate_into": into} if into else {},
         }
-        answer = self.http.post("/v1/experience", json=body, headers=HEADERS)
+        answer = self.asked("POST", "/v1/experience", json=body)
         assert answer.status_code == 202, answer.text
         self.worker.drain()
         event_id: str = answer.json()["event_id"]
@@ -114,19 +123,17 @@ class Memory:
 
     def cancel(self, event_id: str) -> None:
         self.clock.at += HOUR
-        answer = self.http.post(f"/v1/lifecycle/memory-event/{event_id}/cancel", json={}, headers=HEADERS)
+        answer = self.asked("POST", f"/v1/lifecycle/memory-event/{event_id}/cancel", json={})
         assert answer.status_code == 200, answer.text
         self.worker.drain()
 
     def get(self, path: str, **params: Any) -> Any:
-        answer = self.http.get(
-            path, params={k: v for k, v in params.items() if v is not None}, headers=HEADERS
-        )
+        answer = self.asked("GET", path, params={k: v for k, v in params.items() if v is not None})
         return {"status": answer.status_code, **answer.json()}
 
     def recall(self, query: str, view: str, temporal: Mapping[str, Any]) -> Any:
         body = {"scope": ZED, "query": query, "include": LAYERS, "view": view, "diagnostics": "full"}
-        answer = self.http.post("/v1/recall", json={**body, "temporal": temporal}, headers=HEADERS)
+        answer = self.asked("POST", "/v1/recall", json={**body, "temporal": temporal})
         assert answer.status_code == 200, answer.text
         return answer.json()
 
@@ -204,8 +211,8 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Memory]:
     embedder = MiniLmEmbedder()
     extractor = RulesExtractor(find_times)
     worker = Worker(store, Deriver(store, extractor, embedder), embedder, clock, "test")
-    http = TestClient(server.application, base_url="http://127.0.0.1")
-    yield Memory(store, clock, server, worker, http)
+    with asyncio.Runner() as loop:
+        yield Memory(store, clock, server, worker, loop)
     server.close()
 
 

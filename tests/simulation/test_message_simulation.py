@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import posting
+from forks import begin
 from lamina.store.sqlite import SqliteStore
 from shelves import TENANT
 
@@ -22,23 +21,20 @@ KILLS = int(os.environ.get("MESSAGE_KILLS", "2"))
 
 def landed_until(data: Path, chance: random.Random, most: int | None) -> set[int]:
     """The messages that a process said have landed; it is killed once there are so many."""
-    command = [sys.executable, posting.__file__, str(data), str(MESSAGES)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | _paths())
-    assert process.stdout is not None
+    reads, writes = os.pipe()
+    with open(os.devnull, "r+b") as nowhere, open(writes, "wb") as told:
+        files = [nowhere.fileno(), told.fileno(), nowhere.fileno()]
+        process = begin([posting.__file__, str(data), str(MESSAGES)], files=files)
     landed: set[int] = set()
-    for line in process.stdout:
-        if line.endswith("\n"):
-            landed.add(int(line))
-        if most is not None and len(landed) == most:
-            process.send_signal(signal.SIGKILL)
-            break
-    process.stdout.close()
+    with open(reads, encoding="utf-8") as stdout:
+        for line in stdout:
+            if line.endswith("\n"):
+                landed.add(int(line))
+            if most is not None and len(landed) == most:
+                process.send_signal(signal.SIGKILL)
+                break
     assert process.wait(300) == (0 if most is None else -signal.SIGKILL)
     return landed
-
-
-def _paths() -> dict[str, str]:
-    return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 @pytest.mark.slow

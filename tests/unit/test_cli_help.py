@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from lamina.cli.main import app
+from lamina.cli.main import app, app_for
 from lamina.continuity.capsule.bound_rows import all_rows
 from tables import every_row
 
@@ -33,6 +33,26 @@ def test_a_flag_is_not_shown_as_if_it_took_a_value(command: list[str]) -> None:
     said = click.testing.CliRunner().invoke(MADE, [*command, "--help"], env=WIDE).stdout
     assert "--help" in said
     assert "<bool>" not in said
+
+
+def test_a_call_makes_its_command_alone_and_the_same() -> None:
+    for name, command in MADE.commands.items():
+        one: Any = get_command(app_for([name, "--help"]))
+        assert list(one.commands) == [name]
+        assert _said_of(one.commands[name]) == _said_of(command)
+
+
+def _said_of(command: Any) -> list[Any]:
+    """Options, arguments and commands, by what their help shows."""
+    taken = [
+        (each.name, each.opts, each.help, each.required) for each in command.params if each.name != "help"
+    ]
+    return [command.help, taken, *map(_said_of, getattr(command, "commands", {}).values())]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["recal", "x"]], ids=" ".join)
+def test_where_no_command_is_called_all_of_them_are_there(arguments: list[str]) -> None:
+    assert app_for(arguments) is app
 
 
 @pytest.mark.parametrize("verb", ["archive", "delete"])

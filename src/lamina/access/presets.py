@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,16 @@ def load_preset(name: str) -> Preset:
 
     Raises ``Invalid`` (INVALID_PRESET) with what is wrong. Only ``dev_local`` itself believes unsigned actors.
     """
-    own = name.endswith((".yaml", ".yml"))
+    return _loaded(name, own=True) if name.endswith((".yaml", ".yml")) else _shipped_preset(name)
+
+
+@cache
+def _shipped_preset(name: str) -> Preset:
+    """One that Lamina comes with: nobody changes it while a process runs."""
+    return _loaded(name, own=False)
+
+
+def _loaded(name: str, *, own: bool) -> Preset:
     try:
         text = _read(Path(name)) if own else _shipped(name)
         document = DeploymentDocument.model_validate(yaml.load(text, _SAFE))  # noqa: S506 - safe it is

@@ -57,7 +57,9 @@ class FolderLink:
         """Mirrors ``Link.client``."""
         import httpx
 
-        transport = httpx.AsyncHTTPTransport(uds=str(socket_path(self._folder)))
+        from lamina.client.authorities import authorities
+
+        transport = httpx.AsyncHTTPTransport(verify=authorities(self.url), uds=str(socket_path(self._folder)))
         return httpx.AsyncClient(transport=transport)
 
     def ready(self) -> None:

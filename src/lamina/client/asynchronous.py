@@ -25,6 +25,7 @@ from lamina.client.async_layers import (
     AsyncFacts,
     AsyncUnderstanding,
 )
+from lamina.client.authorities import authorities
 from lamina.client.capsules import capsule_ask
 from lamina.client.identity import Identity
 from lamina.client.options import (
@@ -86,7 +87,7 @@ class AsyncClient:
         self._session = Session(
             base_url.rstrip("/"), identity, token_provider, timeout_s, Retries(count=retries)
         )
-        self._http = httpx.AsyncClient(transport=transport, trust_env=False)
+        self._http = httpx.AsyncClient(transport=transport, trust_env=False, verify=authorities(base_url))
         self.events = AsyncEvents(identity, self._send)
         self.episodes = AsyncEpisodes(identity, self._send)
         self.facts = AsyncFacts(identity, self._send)

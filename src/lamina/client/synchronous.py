@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from lamina import limits
 from lamina.client import erasure_asks, layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
+from lamina.client.authorities import authorities
 from lamina.client.capsules import capsule_ask
 from lamina.client.definitions import Phrases, Vocabularies
 from lamina.client.erasing import ErasureCalls
@@ -86,7 +87,7 @@ class Client:
             base_url.rstrip("/"), identity, token_provider, timeout_s, Retries(count=retries)
         )
         # The server's own host is meant and no proxy between: memories do not travel further than asked.
-        self._http = httpx.Client(transport=transport, trust_env=False)
+        self._http = httpx.Client(transport=transport, trust_env=False, verify=authorities(base_url))
         self.events = Events(identity, self._send)
         self.episodes = Episodes(identity, self._send)
         self.facts = Facts(identity, self._send)

@@ -76,20 +76,20 @@ def create_application(
         path: _endpoint(gateway, by_verb, pool, bodies, turns, guarded=guarded)
         for path, by_verb in endpoints.items()
     }
-    table = [
-        StarletteRoute(path, answering[path], methods=sorted(by_verb))
+    made: dict[str, Callable[[], StarletteRoute]] = {
+        path: partial(StarletteRoute, path, answering[path], methods=sorted(by_verb))
         for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
-    ]
-    table += [
-        StarletteRoute("/openapi.json", _page(gateway, document, _JSON, pool), methods=["GET"]),
-        *(
-            StarletteRoute(path, _page(gateway, listing, "text/html", pool), methods=["GET"])
-            for path in ("/", "/docs")
-        ),
-    ]
-    table += [StarletteRoute(path, TracedDoor(door, path)) for path, door in (doors or {}).items()]
+    }
+    for path, page, media_type in (
+        ("/openapi.json", document, _JSON),
+        ("/", listing, "text/html"),
+        ("/docs", listing, "text/html"),
+    ):
+        made[path] = partial(StarletteRoute, path, _page(gateway, page, media_type, pool), methods=["GET"])
+    for path, door in (doors or {}).items():
+        made[path] = partial(StarletteRoute, path, TracedDoor(door, path))
     application = Starlette(
-        routes=[_FixedPaths(table), *(row for row in table if PARAMETER.search(row.path))],
+        routes=[_FixedPaths(made), *(make() for path, make in made.items() if PARAMETER.search(path))],
         exception_handlers={
             HTTPException: partial(_not_routed, gateway, styles_of(routes)),
             Exception: partial(_crashed, gateway),
@@ -111,19 +111,25 @@ def create_application(
 
 
 class _FixedPaths(BaseRoute):
-    """The rows whose path has no parameter, looked up by it rather than tried one after another."""
+    """The rows whose path has no parameter, looked up by it rather than tried one after another. A row is made when it is asked for,
+    since calls of a known verb do not come here."""
 
-    def __init__(self, rows: Iterable[StarletteRoute]) -> None:
-        self.rows = {row.path: row for row in rows if not PARAMETER.search(row.path)}
+    def __init__(self, made: Mapping[str, Callable[[], StarletteRoute]]) -> None:
+        self.made = {path: make for path, make in made.items() if not PARAMETER.search(path)}
+        self._rows: dict[str, StarletteRoute] = {}
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Mirrors ``BaseRoute.matches``."""
-        row = self.rows.get(scope["path"])
-        return (Match.NONE, {}) if row is None else row.matches(scope)
+        path: str = scope["path"]
+        if path not in self.made:
+            return Match.NONE, {}
+        if path not in self._rows:
+            self._rows[path] = self.made[path]()
+        return self._rows[path].matches(scope)
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Mirrors ``BaseRoute.handle``."""
-        await self.rows[scope["path"]].handle(scope, receive, send)
+        await self._rows[scope["path"]].handle(scope, receive, send)
 
 
 def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:

@@ -355,6 +355,7 @@ _NO_CONTENT: Final = MemoryPlace("no content")
 
 CACHES: Final[Mapping[str, MemoryPlace]] = {
     "access/documents.py": _NO_CONTENT,
+    "access/presets.py": _NO_CONTENT,
     "models/support.py": _BY_WORDS,
     "continuity/capsule/bounds.py": _NO_CONTENT,
     "continuity/capsule/moments.py": _BY_WORDS,

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,7 +19,8 @@ import uvicorn
 from given import ManualClock
 from issuing import issuers_file
 from lamina.app import Server, build_server
-from lamina.client import Client
+from lamina.client import Client, asynchronous, synchronous
+from lamina.client.session import Retries
 from lamina.settings import Settings
 from lamina.worker_app import build_worker
 
@@ -101,6 +103,13 @@ def signing(tmp_path: Path) -> Iterator[Live]:
     )
     with listening(build_server(settings, clock=ManualClock())) as live:
         yield live
+
+
+@pytest.fixture(autouse=True)
+def _soon_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients ask again as often as ever, but soon."""
+    for module in (synchronous, asynchronous):
+        monkeypatch.setattr(module, "Retries", partial(Retries, base_s=0.01))
 
 
 @pytest.fixture

@@ -110,10 +110,10 @@ def put_audits(tables: Tables, drafts: Sequence[AuditDraft]) -> None:
 
 
 def _insert(tables: Tables, draft: AuditDraft) -> None:
-    numbers = [number for tenant, number in tables.audit if tenant == draft.tenant_id]
     check_storable(draft)
-    number = max(numbers, default=0)
-    previous = tables.audit[draft.tenant_id, number].hash if numbers else GENESIS
+    # The rows of a chain stand in its order.
+    number = next((number for tenant, number in reversed(tables.audit) if tenant == draft.tenant_id), 0)
+    previous = tables.audit[draft.tenant_id, number].hash if number else GENESIS
     tables.audit[draft.tenant_id, number + 1] = row_of(chained(draft, number + 1, previous))
 
 

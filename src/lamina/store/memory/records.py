@@ -239,11 +239,16 @@ class MemoryRecords:
     ) -> dict[str, list[Support]]:
         """Mirrors ``Records.supports_of``."""
         found: dict[str, list[Support]] = defaultdict(list)
-        edges = self._memory.tables.supports.values()
+        asked = set(record_ids)
+        edges = [
+            edge
+            for edge in self._memory.tables.supports.values()
+            if edge.record_id in asked
+            and edge.tenant_id == tenant_id
+            and (seen_at is None or edge.recorded_at <= seen_at)
+        ]
         for edge in sorted(edges, key=order_of):
-            known = seen_at is None or edge.recorded_at <= seen_at
-            if known and edge.tenant_id == tenant_id and edge.record_id in record_ids:
-                found[edge.record_id].append(edge)
+            found[edge.record_id].append(edge)
         return dict(found)
 
     def sources_of(
@@ -269,10 +274,14 @@ class MemoryRecords:
     def dependants_of(self, tenant_id: str, source_ids: Collection[str]) -> dict[str, list[Support]]:
         """Mirrors ``Records.dependants_of``."""
         found: dict[str, list[Support]] = defaultdict(list)
-        edges = self._memory.tables.supports.values()
+        asked = set(source_ids)
+        edges = [
+            edge
+            for edge in self._memory.tables.supports.values()
+            if edge.source_id in asked and edge.tenant_id == tenant_id
+        ]
         for edge in sorted(edges, key=lambda edge: edge.record_id):
-            if edge.tenant_id == tenant_id and edge.source_id in source_ids:
-                found[edge.source_id].append(edge)
+            found[edge.source_id].append(edge)
         return dict(found)
 
     def resting_on(
