@@ -172,8 +172,9 @@ def _fitting(lines: Sequence[_Line], budget: int, beside: Collection[Item]) -> l
                 continue
             shorter = taken.get(item.id)
             left = budget if shorter is None else budget + shorter.tokens
-            if line.least <= left and line.tokens <= left and (not needing or item.needs & there):
-                taken[item.id] = line
-                there.add(item.id)
-                budget = left - line.tokens
+            if line.least > left or (tokens := line.tokens) > left or (needing and not item.needs & there):
+                continue
+            taken[item.id] = line
+            there.add(item.id)
+            budget = left - tokens
     return sorted((line.worded for line in taken.values()), key=lambda item: -item.score)

@@ -6,10 +6,8 @@ All excerpts of a turn are cut from one reading of it: a block weighs a short on
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Final, NamedTuple
 
 from lamina import limits
@@ -45,9 +43,21 @@ class _Sentence(NamedTuple):
 class Excerpts:
     """The excerpts of an event for the terms of a question; ``note`` is what was noted of the days that it means."""
 
-    __slots__ = ("_held", "_is_plain", "_line", "_note", "_noted", "_observed", "_terms", "_text")
+    __slots__ = (
+        "_held",
+        "_is_plain",
+        "_line",
+        "_note",
+        "_noted",
+        "_observed",
+        "_terms",
+        "_text",
+        "beginning",
+    )
 
     def __init__(self, event: Event, terms: Sequence[str], note: DayNote | None = None) -> None:
+        self.beginning: str | None = None
+        """What stands before it in a line, once somebody has worded that: it is the same before each excerpt."""
         self._text = text_of(event.content)
         self._observed = LocalTime(event.context.observed_at, event.offset)
         self._terms = terms
@@ -55,7 +65,7 @@ class Excerpts:
         self._line: str | None = None
         self._is_plain = False
         self._noted: NotedDays | None = None
-        self._held: list[set[str]] | None = None
+        self._held: list[frozenset[str]] | None = None
 
     def quoted(self, chars: int) -> str:
         """Up to ``chars`` of what is said, in quotation marks, and behind them which days that means."""
@@ -96,14 +106,13 @@ class Excerpts:
     def _best_run(self, sentences: Sequence[_Sentence], chars: int) -> tuple[int, int]:
         if self._held is None:
             wanted = frozenset(self._terms)
-            self._held = [wanted & sentence.terms for sentence in sentences]
+            self._held = [wanted & each.terms for each in sentences]
         held, count = self._held, len(sentences)
-        counts = Counter(chain.from_iterable(held))
-        worth = [
-            (term, math.log((count + 1) / (counts[term] + 0.5)))
-            for term in dict.fromkeys(self._terms)
-            if counts[term]
-        ]
+        worth = []
+        for term in dict.fromkeys(self._terms):
+            found_in = sum([term in each for each in held])
+            if found_in:
+                worth.append((term, math.log((count + 1) / (found_in + 0.5))))
         lengths = [each.end - each.start for each in sentences]
         best, most = (0, 0), -1.0
         end, size = 0, 0

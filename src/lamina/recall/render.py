@@ -63,7 +63,9 @@ def line_of(
     as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
     if isinstance(value, Event):
         excerpts = excerpts or Excerpts(value, terms)
-        return without_markers(_event_line(value, excerpts, mark, called, chars))
+        if excerpts.beginning is None:
+            excerpts.beginning = _beginning(value, mark, called)
+        return without_markers(f"{excerpts.beginning}: {excerpts.quoted(chars)}")
     return without_markers(_worded(value, called, said_at) + mark)
 
 
@@ -95,13 +97,8 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
             raise AssertionError("every layer has a line")
 
 
-def _event_line(
-    event: Event,
-    excerpts: Excerpts,
-    mark: str,
-    called: Called | None,
-    chars: int,
-) -> str:
+def _beginning(event: Event, mark: str, called: Called | None) -> str:
+    """When it was said, and by whom."""
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({unquoted(event.modality.replace('_', ' '))}, quoted)"
@@ -110,7 +107,7 @@ def _event_line(
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
-    return f"{day} {unquoted(speaker)}{source}: {excerpts.quoted(chars)}"
+    return f"{day} {unquoted(speaker)}{source}"
 
 
 def _source(claim: Claim) -> str:

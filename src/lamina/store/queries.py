@@ -100,7 +100,8 @@ class Shown:
 
     def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
-        new = set(ids) - self._scopes.keys()
+        # One by one: a difference of key views walks through all the known ones.
+        new = {each for each in ids if each not in self._scopes}
         if new:
             self._scopes |= dict.fromkeys(new)
             self._scopes |= self._home(new)
