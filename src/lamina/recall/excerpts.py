@@ -37,7 +37,7 @@ class _Sentence(NamedTuple):
 
     start: int
     end: int
-    terms: frozenset[str]
+    terms: tuple[str, ...]
 
 
 class Excerpts:
@@ -106,7 +106,7 @@ class Excerpts:
     def _best_run(self, sentences: Sequence[_Sentence], chars: int) -> tuple[int, int]:
         if self._held is None:
             wanted = frozenset(self._terms)
-            self._held = [wanted & each.terms for each in sentences]
+            self._held = [wanted.intersection(each.terms) for each in sentences]
         held, count = self._held, len(sentences)
         worth = []
         for term in dict.fromkeys(self._terms):
@@ -139,7 +139,7 @@ def _sentences_of(line: str) -> Sequence[_Sentence]:
 
 def _cut(line: str) -> Sequence[_Sentence]:
     return tuple(
-        _Sentence(each.start, each.end, frozenset(analyse(each.text)))
+        _Sentence(each.start, each.end, tuple(dict.fromkeys(analyse(each.text))))
         for each in split_sentences(line, count_max=_SENTENCES_MAX)
     )
 
