@@ -222,6 +222,7 @@ LINES_KEPT_MAX: Final = 32_768  # what turns say in a line, by their words: some
 DAYS_KEPT_MAX: Final = 8192  # what lines mean by words of time, where no note tells: some 4 MB
 SENTENCES_KEPT_MAX: Final = 8192  # texts, by their sentences with the terms of each: some 16 MB
 SENTENCES_KEPT_CHARS_MAX: Final = 4000  # a longer text is read each time
+INSTANTS_KEPT_MAX: Final = 8192  # as they are written: some 1 MB
 WORDS_KEPT_MAX: Final = 32_768  # single words, with their terms: some 6 MB
 ROWS_PARSED_MAX: Final = 4096  # events, and as many derived records, by their rows: some 10 MB each
 READS_KEPT_MAX: Final = 20_000  # of derived records, and of what they rest on, by id: some 20 MB
