@@ -12,10 +12,8 @@ import re
 import time as _time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Final, Protocol
 
-from lamina import limits
 from lamina.errors import Invalid
 
 __all__ = [
@@ -93,7 +91,6 @@ def to_datetime(value: Instant) -> datetime:
     return _EPOCH + timedelta(microseconds=value)
 
 
-@lru_cache(maxsize=limits.INSTANTS_KEPT_MAX)
 def rfc3339(value: Instant) -> str:
     """``2026-05-13T15:42:00Z``, with as many digits below the second as the instant has (none, 3 or 6)."""
     text = to_datetime(value).isoformat()[:19]

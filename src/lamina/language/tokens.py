@@ -102,7 +102,7 @@ def _normalise(text: str) -> str:
     return _THOUSANDS.sub("", plain)
 
 
-@lru_cache(maxsize=limits.WORDS_KEPT_MAX)
+@lru_cache(maxsize=limits.LINES_KEPT_MAX)
 def _stem(word: str) -> str:
     """Remembered: a look-up takes a tenth of it, and what is talked about is talked about again."""
     stem: str = _stemmers.english.stemWord(word[:TERM_CHARS_MAX])

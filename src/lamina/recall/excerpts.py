@@ -22,6 +22,8 @@ __all__ = ["Excerpt", "Excerpts"]
 
 _SENTENCES_MAX: Final = 200
 """Nothing behind the first so many of a text is shown."""
+_KEPT_CHARS_MAX: Final = 2000
+"""A longer line is read each time: the sentences of a line take seven times its room."""
 
 
 class Excerpt(NamedTuple):
@@ -134,7 +136,7 @@ _QUOTE, _SINGLE = '"', "'"
 
 
 def _sentences_of(line: str) -> Sequence[_Sentence]:
-    return _known_sentences(line) if len(line) <= limits.SENTENCES_KEPT_CHARS_MAX else _cut(line)
+    return _known_sentences(line) if len(line) <= _KEPT_CHARS_MAX else _cut(line)
 
 
 def _cut(line: str) -> Sequence[_Sentence]:
@@ -144,11 +146,11 @@ def _cut(line: str) -> Sequence[_Sentence]:
     )
 
 
-_known_sentences = lru_cache(maxsize=limits.SENTENCES_KEPT_MAX)(_cut)
+_known_sentences = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(_cut)
 """Remembered: no question changes them, and what is talked about is asked about again."""
 
 
-@lru_cache(maxsize=limits.DAYS_KEPT_MAX)
+@lru_cache(maxsize=limits.TERMS_KEPT_MAX)
 def _days_found(words: str, observed: LocalTime) -> str:
     """Where no note tells. What was told before is asked for again: to find its days takes longer than to rank it."""
     return days_meant(unquoted(words), observed)
