@@ -218,7 +218,7 @@ INDEX_BYTES_MAX: Final = (
     1_000_000_000  # of the scopes searched lately, in memory: some 800,000 rows of a chat
 )
 TURNS_WAITING_READ_MAX: Final = 20_000  # the newest of a scope that wait to be indexed, by their words: a second or two for who asks first
-LINES_KEPT_MAX: Final = 32_768  # what turns say in a line, by their words: some 16 MB
+LINES_KEPT_MAX: Final = 32_768  # what lines say, by their words: some 16 MB; and single words, some 6
 ROWS_PARSED_MAX: Final = 4096  # events, and as many derived records, by their rows: some 10 MB each
 READS_KEPT_MAX: Final = 20_000  # of derived records, and of what they rest on, by id: some 20 MB
 ROW_PARSED_CHARS_MAX: Final = 8000  # of what a row holds as JSON: longer ones are parsed each time

@@ -21,8 +21,8 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
+from lamina.recall.excerpts import _days_found
 from lamina.recall.recalling import Recalling
-from lamina.recall.render import _said
 from lamina.recall.retrieve import Retriever
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.index import TextRow
@@ -33,7 +33,9 @@ from shelves import Everything
 from told import START, Memory
 
 SAID = "I met Zora yesterday."
-TOLD = '"I met Zora yesterday." (yesterday: 2026-03-01)'
+TOLD = 'I met Zora yesterday." (yesterday: 2026-03-01)'
+LONG = f"{'We sang until last night. ' * 20}{SAID}"
+"""More than a line shows of a turn: its end alone says who is asked about."""
 
 
 class Asked(Memory):
@@ -47,7 +49,7 @@ class Asked(Memory):
         )
 
     def block(self) -> str:
-        _said.cache_clear()  # a line that was worded before needs no note
+        _days_found.cache_clear()  # a line that was worded before needs no note
         principal = Principal(tenant_id=TENANT, actor="user:alice", channel="http")
         call = Call(principal=principal, request_id="r", now=NOON, permits=Everything())
         given = {"scope": ALICE, "query": "Who met Zora?", "include": ["events"]}
@@ -68,8 +70,11 @@ def no_days(*asked: Any, **more: Any) -> Iterator[Any]:
     raise AssertionError("days were found anew")
 
 
-def test_a_line_says_the_days_that_were_noted(memory: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
-    event = memory.tell(SAID, START)
+@pytest.mark.parametrize("text", [SAID, LONG])
+def test_a_line_says_the_days_that_were_noted(
+    memory: Asked, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    event = memory.tell(text, START)
     waiting = memory.block()
     assert TOLD in waiting
     memory.derive()
@@ -79,7 +84,12 @@ def test_a_line_says_the_days_that_were_noted(memory: Asked, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    "kept", ["", "0 00000001 (yesterday: 1999-01-01)", "1 00000001 (yesterday: 1999-01-01)"]
+    "kept",
+    [
+        "",
+        "1 00000001 (yesterday: 1999-01-01)",
+        f"{days.FINDER} 00000001{SAID.index('yesterday')}-{SAID.index('yesterday') + 9}:1999-01-01",
+    ],
 )
 def test_what_is_not_noted_of_these_words_by_this_finder_is_found(
     memory: Asked, monkeypatch: pytest.MonkeyPatch, kept: str
@@ -115,7 +125,7 @@ def test_turns_of_an_earlier_release_are_noted_as_they_are_derived_anew(
 def test_a_note_goes_with_the_words_it_is_of(memory: Asked) -> None:
     gone, stays = memory.tell(SAID, START), memory.tell("Zora and I met last week.", START)
     memory.derive()
-    assert "yesterday" in memory.row(gone).days
+    assert "2026-03-01" in memory.row(gone).days
     assert "yesterday: 2026-03-01" in memory.block()
     memory.store.erasing.erase(
         Erasure(
@@ -127,6 +137,7 @@ def test_a_note_goes_with_the_words_it_is_of(memory: Asked) -> None:
         )
     )
     memory.derive()
+    assert ":2026-03-01" not in str(list(memory.store.snapshot()))
     assert "yesterday" not in str(list(memory.store.snapshot()))
     assert "yesterday" not in memory.block()
     assert memory.row(stays).days == days_noted(stays)

@@ -33,7 +33,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "beliefs": "6",
     "episodes": "6",
     "concepts": "6",
-    "search rows": "3",
+    "search rows": "4",
     "columns": "4",
     VECTORS: MiniLmEmbedder.name,
 }

@@ -9,20 +9,45 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from lamina.kernel.records import Fact, Layer
 from lamina.language.tokens import term_set
-from lamina.recall.pack import Item
+from lamina.recall.pack import Item, LateLine
 from lamina.recall.plan import BlockShape
 
 __all__ = ["compose", "disputed"]
 
 FACTS_MAX: Final = 4
 """Where events leave room; measured: more add nothing."""
+_WORTH: Final = itemgetter(0, 1)
 _MORE_WORTH: Final = (1.0, 0.8, 0.2)
 """What each further excerpt of a long turn is worth of what the turn is: a short one first, a longer one before turns that are worth less
 than so much of it."""
+
+
+class _Line(NamedTuple):
+    """A line that an item may have, with the tokens without which it is not tried."""
+
+    item: Item
+    least: int
+    wording: str | LateLine
+
+    @property
+    def tokens(self) -> int:
+        """What it costs."""
+        return self.least if isinstance(self.wording, str) else self.wording.made[1]
+
+    @property
+    def worded(self) -> Item:
+        """The item with this line."""
+        item = self.item
+        return (
+            item
+            if self.wording is item.wording
+            else replace(item, tokens_least=self.least, wording=self.wording)
+        )
 
 
 def compose(
@@ -34,7 +59,7 @@ def compose(
     if shape.shares:
         events = _fitting(said, max_tokens, ())
         for layer, share in shape.shares.items():
-            beside += _fitting(candidates.get(layer, ()), int(max_tokens * share), events)
+            beside += _fitting(_own_lines(candidates.get(layer, ())), int(max_tokens * share), events)
     left = max_tokens - sum(item.tokens for item in beside)
     events = _fitting(said, left, beside)
     if not shape.shares:
@@ -48,6 +73,10 @@ def compose(
     return {layer: [item for item in shown if item.layer is layer] for layer in candidates}
 
 
+def _own_lines(items: Iterable[Item]) -> list[_Line]:
+    return [_Line(item, item.tokens_least, item.wording) for item in items]
+
+
 def _in_room_left(
     facts: Sequence[Item], shape: BlockShape, max_tokens: int, events: Sequence[Item]
 ) -> list[Item]:
@@ -55,27 +84,27 @@ def _in_room_left(
     there = {item.id for item in events}
     more = [item for item in facts if _adds(item, there, shape.asked)]
     left = max_tokens - sum(item.tokens for item in events)
-    return _fitting(more[:FACTS_MAX], left, events)
+    return _fitting(_own_lines(more[:FACTS_MAX]), left, events)
 
 
-def _with_what_came_later(events: Sequence[Item]) -> list[Item]:
-    """The events, best first, each excerpt of a long one where its own worth stands; one by which a better one may have changed directly
+def _with_what_came_later(events: Sequence[Item]) -> list[_Line]:
+    """The lines of events, best first, each excerpt of a long one where its own worth stands; one by which a better one may have changed directly
     before it: it goes with the older, or before."""
     best = sorted(events, key=lambda item: -item.score)
     worth = {item.id: item.score for item in best}
     for item in best:
         if item.changed is not None and item.changed.event_id in worth:
             worth[item.changed.event_id] = max(worth[item.changed.event_id], worth[item.id])
-    lines = [(worth[item.id] * share, each) for item in best for share, each in _with_excerpts(item)]
-    return [item for _, item in sorted(lines, key=lambda line: (-line[0], line[1].changed is not None))]
-
-
-def _with_excerpts(item: Item) -> list[tuple[float, Item]]:
-    """An event with what it is worth; a long one with each of its excerpts, shortest first."""
-    shares = zip(_MORE_WORTH, item.excerpts, strict=False)
-    return [(share, replace(item, tokens_least=least, wording=line)) for share, (least, line) in shares] or [
-        (1.0, item)
-    ]
+    lines: list[tuple[float, bool, _Line]] = []
+    for item in best:
+        own, goes_later = worth[item.id], item.changed is not None
+        if item.excerpts:
+            for share, (least, wording) in zip(_MORE_WORTH, item.excerpts, strict=False):
+                lines.append((-(own * share), goes_later, _Line(item, least, wording)))
+        else:
+            lines.append((-own, goes_later, _Line(item, item.tokens_least, item.wording)))
+    lines.sort(key=_WORTH)
+    return [line for _, _, line in lines]
 
 
 def disputed(facts: Sequence[Fact]) -> dict[str, str]:
@@ -131,16 +160,21 @@ def _adds(item: Item, told_by: Collection[str], asked: Collection[str]) -> bool:
     return item.changed is not None or fact.event_id not in told_by
 
 
-def _fitting(items: Sequence[Item], budget: int, beside: Collection[Item]) -> list[Item]:
+def _fitting(lines: Sequence[_Line], budget: int, beside: Collection[Item]) -> list[Item]:
     """Items in order while they fit; smaller ones behind one that does not. What needs another comes with it only. A longer excerpt takes
     the place of the shorter one."""
-    taken: dict[str, Item] = {}
+    taken: dict[str, _Line] = {}
     there = {item.id for item in beside}
     for needing in (False, True):
-        for item in items:
-            left = budget + (taken[item.id].tokens if item.id in taken else 0)
-            if bool(item.needs) is needing and item.fits(left) and (not needing or item.needs & there):
-                taken[item.id] = item
-                there.add(item.id)
-                budget = left - item.tokens
-    return sorted(taken.values(), key=lambda item: -item.score)
+        for line in lines:
+            item = line.item
+            if bool(item.needs) is not needing:
+                continue
+            shorter = taken.get(item.id)
+            left = budget if shorter is None else budget + shorter.tokens
+            if line.least > left or (tokens := line.tokens) > left or (needing and not item.needs & there):
+                continue
+            taken[item.id] = line
+            there.add(item.id)
+            budget = left - tokens
+    return sorted((line.worded for line in taken.values()), key=lambda item: -item.score)

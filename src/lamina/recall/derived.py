@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from lamina import limits
 from lamina.index.rows import words_of_record
+from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Belief, Claim, Concept, Layer, Record, Stance, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.language.quarantine import quarantine_of_words
@@ -43,6 +44,8 @@ LINKED_FROM: Final = 0.2
 how new, how important and how sure it is would stand for an answer."""
 _SURELY_LINKED_FROM: Final = 0.5
 """A claim that says nothing of what is asked is no mere claim of the same person where it rests on an event of such a score."""
+_CLAIMS: Final = (f"{Prefix.FACT.value}_", f"{Prefix.BELIEF.value}_")
+"""How the ids of facts and beliefs begin."""
 _STEPS: Final[Mapping[Layer, int]] = {
     Layer.FACTS: 1,
     Layer.EPISODES: 1,
@@ -70,15 +73,14 @@ def graph_scores(
     scores = {one.record_id: one.score for one in events[: plan.breadth.sources]}
     found: dict[str, float] = {}
     for _ in range(max((_STEPS[layer] for layer in layers), default=0)):
-        onward: dict[str, float] = defaultdict(float)
+        onward: dict[str, float] = {}
         for source, ids in graph.resting_on(scores).items():
+            score = scores[source]
             for record_id in ids:
-                if record_id not in found:
-                    onward[record_id] = max(onward[record_id], scores[source])
+                if record_id not in found and score > onward.get(record_id, -1.0):
+                    onward[record_id] = score
         found |= onward
-        scores = {
-            i: s for i, s in onward.items() if layer_of(i) is Layer.FACTS or layer_of(i) is Layer.BELIEFS
-        }
+        scores = {i: s for i, s in onward.items() if i.startswith(_CLAIMS)}
         if not scores:
             break
     found = {i: score for i, score in found.items() if layer_of(i) in layers}

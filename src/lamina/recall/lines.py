@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
+from lamina.recall.excerpts import Excerpts
 from lamina.recall.pack import Item, LateLine
 from lamina.recall.placing import Answers, Held
 from lamina.recall.plan import Plan
@@ -43,14 +44,23 @@ def tokens_least(value: Event | Record, chars: int = SNIPPET_CHARS) -> int:
     if not isinstance(value, Event):
         return 1
     text = text_of(value.content)
-    return _FRAME_TOKENS + (len(_WORD.findall(text)) if len(text) <= chars else 0)
+    return _FRAME_TOKENS + (_words_least(text) if len(text) <= chars else 0)
+
+
+def _words_least(text: str) -> int:
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return len(text.split())  # every one of them has a token
+    return len(_WORD.findall(text))
 
 
 def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
+    excerpts = Excerpts(held.value, plan.terms, held.days) if isinstance(held.value, Event) else None
+    worded = partial(_worded, held, plan, counter, excerpts)
+    wording, least = LateLine(partial(worded, SNIPPET_CHARS)), tokens_least(held.value)
     return Item(
         layer=layer,
-        wording=LateLine(partial(_worded, held, plan, counter)),
-        tokens_least=tokens_least(held.value),
+        wording=wording,
+        tokens_least=least,
         value=held.value,
         score=held.score,
         contributions=held.contributions,
@@ -58,23 +68,30 @@ def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
         needs=held.needs,
         changed=held.changed,
         quarantined=held.quarantined,
-        excerpts=_excerpts(held, plan, counter),
+        excerpts=_excerpts(held.value, wording, least, worded) if isinstance(held.value, Event) else (),
     )
 
 
-def _excerpts(held: Held, plan: Plan, counter: TokenCounter) -> tuple[tuple[int, LateLine], ...]:
+def _excerpts(
+    event: Event, wording: LateLine, least: int, worded: Callable[[int], tuple[str, int]]
+) -> tuple[tuple[int, LateLine], ...]:
     """The lines of a long turn, shortest first, with the tokens without which each is not tried: one that is cut has about so many."""
-    length = len(text_of(held.value.content)) if isinstance(held.value, Event) else 0
+    length = len(text_of(event.content))
     if length <= _EXCERPTS[0]:
         return ()
     found = []
     for chars in _EXCERPTS[: bisect_left(_EXCERPTS, length) + 1]:
-        least = tokens_least(held.value, chars) if length <= chars else int(chars / _CHARS_OF_TOKEN)
-        found.append((least, LateLine(partial(_worded, held, plan, counter, chars))))
+        if length > chars:
+            tokens = int(chars / _CHARS_OF_TOKEN)
+        else:
+            tokens = least if chars == SNIPPET_CHARS else tokens_least(event, chars)
+        found.append((tokens, wording if chars == SNIPPET_CHARS else LateLine(partial(worded, chars))))
     return tuple(found)
 
 
-def _worded(held: Held, plan: Plan, counter: TokenCounter, chars: int = SNIPPET_CHARS) -> tuple[str, int]:
+def _worded(
+    held: Held, plan: Plan, counter: TokenCounter, excerpts: Excerpts | None, chars: int
+) -> tuple[str, int]:
     line = line_of(
         held.value,
         plan.terms,
@@ -82,7 +99,7 @@ def _worded(held: Held, plan: Plan, counter: TokenCounter, chars: int = SNIPPET_
         called=plan.called,
         said_at=held.said_at,
         chars=chars,
-        days=held.days,
+        excerpts=excerpts,
     )
     (tokens,) = counter.count([f"- {line}{change_mark(held.changed, '[99]')} [99]\n"])
     return line, tokens

@@ -108,7 +108,11 @@ def candidates(
     later = answered_anew.worth_of_later({one.record_id: one.score for one in (*best, *more)})
     more = [*more, *(one for one in ranked if one.record_id in later.keys() - shown)]
     return Candidates(
-        best, [replace(one, score=max(one.score, later.get(one.record_id, 0.0))) for one in more]
+        best,
+        [
+            replace(one, score=later[one.record_id]) if later.get(one.record_id, 0.0) > one.score else one
+            for one in more
+        ],
     )
 
 

@@ -52,8 +52,6 @@ def rank(
     parts = signals * np.array([weights.get(name, 0.0) for name in SIGNALS])
     scores = parts.sum(axis=1)
     best = np.argsort(-scores, kind="stable")[:limit]
-    nearness = cosines[best].mean(axis=1).tolist()
-    return [
-        Ranked(int(at), float(scores[at]), near, parts[at], cosines[at])
-        for at, near in zip(best, nearness, strict=True)
-    ]
+    nearest = cosines[best]
+    columns = best.tolist(), scores[best].tolist(), nearest.mean(axis=1).tolist(), parts[best], nearest
+    return [Ranked(*row) for row in zip(*columns, strict=True)]

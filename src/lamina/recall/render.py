@@ -7,32 +7,25 @@ section of the block, or pose as one of its markers: ``[1]`` in a text is shown 
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain
 from typing import Final
 
-from lamina import limits
 from lamina.kernel.changes import MayHaveChanged
-from lamina.kernel.events import Event, Trust, text_of
-from lamina.kernel.local import LocalTime, day_text, minute_text
+from lamina.kernel.events import Event, Trust
+from lamina.kernel.local import day_text, minute_text
 from lamina.kernel.names import scope_segment
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
 from lamina.kernel.shown import unquoted, without_markers
 from lamina.kernel.time import Instant, rfc3339
-from lamina.language.days import NOTED_CHARS_MAX, DayNote, days_of_line
-from lamina.language.sentences import split_sentences
-from lamina.language.tokens import analyse
+from lamina.recall.excerpts import Excerpts
 from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.types.recall import CitationMode
 
-__all__ = ["QUARANTINE_MARK", "SNIPPET_CHARS", "Block", "change_mark", "line_of", "render_block", "snippet"]
+__all__ = ["QUARANTINE_MARK", "SNIPPET_CHARS", "Block", "change_mark", "line_of", "render_block"]
 
-SNIPPET_CHARS: Final = NOTED_CHARS_MAX
+SNIPPET_CHARS: Final = 480
 
 _SECTIONS: Sequence[tuple[Layer, str]] = (
     (Layer.FACTS, "Facts"),
@@ -62,14 +55,17 @@ def line_of(
     mark: str = "",
     called: Called | None = None,
     said_at: Instant | None = None,
-    days: DayNote | None = None,
     chars: int = SNIPPET_CHARS,
+    excerpts: Excerpts | None = None,
 ) -> str:
-    """The line of an item, without its marker, with up to ``chars`` of what an event says. ``mark`` stands behind who said what an event says,
-    and at the end elsewhere; what was said stays as it was, and elsewhere the user is named as they are ``called``. ``said_at`` is when the turn
-    was said that tells a fact, ``days`` what was noted of the days that a turn means."""
+    """The line of an item, without its marker, with up to ``chars`` of what an event says, cut from its ``excerpts`` where they are at hand.
+    ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as it was, and elsewhere the user is named
+    as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
     if isinstance(value, Event):
-        return without_markers(_event_line(value, terms, mark, called, days, chars))
+        excerpts = excerpts or Excerpts(value, terms)
+        if excerpts.beginning is None:
+            excerpts.beginning = _beginning(value, mark, called)
+        return without_markers(f"{excerpts.beginning}: {excerpts.quoted(chars)}")
     return without_markers(_worded(value, called, said_at) + mark)
 
 
@@ -101,59 +97,17 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
             raise AssertionError("every layer has a line")
 
 
-def _event_line(
-    event: Event,
-    terms: Sequence[str],
-    mark: str,
-    called: Called | None,
-    days: DayNote | None,
-    chars: int,
-) -> str:
+def _beginning(event: Event, mark: str, called: Called | None) -> str:
+    """When it was said, and by whom."""
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({unquoted(event.modality.replace('_', ' '))}, quoted)"
     source += mark
     day = minute_text(event.context.observed_at, event.offset)
-    text, observed = text_of(event.content), LocalTime(event.context.observed_at, event.offset)
-    said = _said(snippet(text, terms, chars), observed, days)
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
-    return f"{day} {unquoted(speaker)}{source}: {said}"
-
-
-@lru_cache(maxsize=limits.LINES_KEPT_MAX)
-def _said(words: str, observed: LocalTime, days: DayNote | None) -> str:
-    """Words in quotation marks, and behind them which days they mean. What was told before is asked for again: reading its days, where no
-    note of them is there, takes longer than to rank it."""
-    words = unquoted(words)
-    meant = unquoted(days_of_line(words, observed, days))
-    return f'"{words}"{" " if meant else ""}{meant}'
-
-
-def snippet(text: str, terms: Sequence[str], chars: int = SNIPPET_CHARS) -> str:
-    """The text on one line; of a long one, the run of sentences that holds most of the question's terms, a term by how rare it is in
-    the text: what every sentence says tells none from another."""
-    plain = without_markers(text)
-    if len(plain) <= chars:
-        return plain
-    sentences = [sentence.text for sentence in split_sentences(plain, count_max=200)]
-    wanted = dict.fromkeys(terms)
-    held = [wanted.keys() & set(analyse(sentence)) for sentence in sentences]
-    counts = Counter(chain.from_iterable(held))
-    worth = {term: math.log((len(sentences) + 1) / (counts[term] + 0.5)) for term in wanted if counts[term]}
-    best, most = (0, 0), -1.0
-    for start in range(len(sentences)):
-        end, size = start, 0
-        while end < len(sentences) and (size == 0 or size + len(sentences[end]) < chars):
-            size += len(sentences[end]) + 1
-            end += 1
-        there = set().union(*held[start:end])
-        found = sum(share for term, share in worth.items() if term in there)
-        if found > most:
-            best, most = (start, end), found
-    cut = " ".join(sentences[best[0] : best[1]])[:chars]
-    return f"{'… ' if best[0] else ''}{cut.strip()}{' …' if best[1] < len(sentences) or len(cut) == chars else ''}"
+    return f"{day} {unquoted(speaker)}{source}"
 
 
 def _source(claim: Claim) -> str:

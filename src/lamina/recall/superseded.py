@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.ids import Prefix
 from lamina.kernel.local import Offset, day_text
 from lamina.kernel.records import Fact, Layer, Record, layer_of
 from lamina.kernel.scopes import Scope
@@ -50,6 +51,7 @@ class _Resting(Protocol):
     def resting_on(self, source_ids: Collection[str]) -> Mapping[str, Sequence[str]]: ...
 
 
+_FACT: Final = f"{Prefix.FACT.value}_"
 BEHIND: Final = 0.5
 """What a superseded event keeps of its score, or of that of its correction where this is less."""
 
@@ -113,7 +115,7 @@ def facts_behind(plan: Plan, event_ids: Collection[str], links: _Resting) -> set
     """The facts that rest on events and must be at hand to say which of these are superseded."""
     if _standpoint(plan) is None:
         return set()
-    return {i for ids in links.resting_on(event_ids).values() for i in ids if layer_of(i) is Layer.FACTS}
+    return {i for ids in links.resting_on(event_ids).values() for i in ids if i.startswith(_FACT)}
 
 
 def claims_of(plan: Plan, ids: Collection[str], records: Mapping[str, Record]) -> dict[str, Fact]:

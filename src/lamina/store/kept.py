@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
@@ -277,7 +277,7 @@ class ReadsOfNow:
                 self._owner.keep(self._kept, self._number, table, values)
                 lately |= values
                 found |= {each: values[each] for each in unknown}
-            front = _onward((found[each] for each in front), width) - found.keys()
+            front = _onward((found[each] for each in front), width, found)
             if not front:
                 break
         return {each: led_to for each, led_to in found.items() if led_to}
@@ -291,9 +291,10 @@ def _reached(
     front = set(ids)
     for _ in range(steps):
         reached |= {each: read.get(each, []) for each in front}
-        front = _onward((reached[each] for each in front), width) - reached.keys()
+        front = _onward((reached[each] for each in front), width, reached)
     return reached
 
 
-def _onward(led_to: Iterable[list[str]], width: int | None) -> set[str]:
-    return {each for ids in led_to for each in records_among(ids[:width])}
+def _onward(led_to: Iterable[list[str]], width: int | None, known: Container[str]) -> set[str]:
+    """The records among the first ``width`` ids of each list that are not known."""
+    return {each for ids in led_to for each in records_among(ids[:width]) if each not in known}

@@ -387,7 +387,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "pipeline/titles.py": _BY_WORDS,
     "recall/derived.py": _BY_WORDS,
     "recall/kept.py": _NO_CONTENT,
-    "recall/render.py": _BY_WORDS,
+    "recall/excerpts.py": _BY_WORDS,
     "recall/room.py": _NO_CONTENT,
     "remote/documents.py": _NO_CONTENT,
     "remote/peers.py": _NO_CONTENT,

@@ -100,14 +100,20 @@ class Shown:
 
     def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
-        new = set(ids) - self._scopes.keys()
-        if new:
-            self._scopes |= dict.fromkeys(new)
-            self._scopes |= self._home(new)
-            unknown = sorted(each for each in new if self._scopes[each] is None)
-            if unknown:
-                self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
+        self._read_scopes(ids)
         return {each: scope for each in ids if (scope := self._scopes[each]) is not None}
+
+    def _read_scopes(self, ids: Iterable[str]) -> None:
+        # One by one: a difference of key views walks through all the known ones.
+        new = {each for each in ids if each not in self._scopes}
+        if not new:
+            return
+        at_home = self._home(new)
+        self._scopes |= at_home
+        unknown = sorted(new - at_home.keys()) if len(at_home) < len(new) else ()
+        if unknown:
+            self._scopes |= dict.fromkeys(unknown)
+            self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
 
     def resting_on(self, source_ids: Collection[str]) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
@@ -215,10 +221,17 @@ class Shown:
         """What the reader may not see of the ids, and of all that were looked at before."""
         new = set(ids) - self._looked_at
         self._looked_at |= new
-        scopes = self.scopes_of(records_among(new))
-        for scope in set(scopes.values()) - self._readable.keys():
-            self._readable[scope] = self._may_read(scope)
-        self._hidden_ids |= {each for each, scope in scopes.items() if not self._readable[scope]}
+        records = records_among(new)
+        self._read_scopes(records)
+        for each in records:
+            scope = self._scopes[each]
+            if scope is None:
+                continue
+            readable = self._readable.get(scope)
+            if readable is None:
+                readable = self._readable[scope] = self._may_read(scope)
+            if not readable:
+                self._hidden_ids.add(each)
         return self._hidden_ids
 
 
