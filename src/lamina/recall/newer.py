@@ -44,7 +44,7 @@ NEWER_MAX: Final = 60
 ALIKE_FROM: Final = 1.0
 """The later must be nearer to the older than others are, by so many standard deviations: what answers a question well would mark whatever
 was found for it otherwise."""
-LIKELY_FROM: Final = -1.5
+LIKELY_FROM: Final = -2.0
 """Log odds, where turns that hold and turns that do not are as many: an old value told as current is worse than a doubt too many."""
 PAIR_FIGURES: Final = (
     "nearness",
