@@ -17,7 +17,15 @@ import numpy as np
 
 from fitting import Floats, auc, fit_logistic, odds_of, part_of
 from lamina.language.questions import asks_past
-from lamina.recall.newer import ALIKE, ALIKE_FROM, NEWER_MAX, OLDER_MAX, PAIR_FIGURES, pair_figures
+from lamina.recall.newer import (
+    ALIKE,
+    ALIKE_FROM,
+    NEWER_MAX,
+    OLDER_MAX,
+    PAIR_FIGURES,
+    answers_again,
+    pair_figures,
+)
 from recalled import UNANSWERABLE, UPDATE, Recalled, kept_recalls, options_of
 
 FOLDS, ROUNDS, PRIOR = 5, 6, 2.0
@@ -63,17 +71,15 @@ def _of(recalls: Iterable[Recalled]) -> Iterable[Older]:
         turns = one.ranked[:NEWER_MAX]
         if len(turns) < 2 or (one.kind == UPDATE and not one.stale):
             continue
-        at = np.array([each.at for each in turns])
-        said_at = one.pool.turns.observed_at[at]
-        by_assistant = one.pool.turns.by_assistant[at]
+        by_assistant = one.pool.turns.by_assistant[[each.at for each in turns]]
+        again = answers_again(one.pool, turns)
         figures = pair_figures(one.pool, plan, turns)
         newest = {place for place in one.places(one.evidence) if place < len(turns)}
         for ids, replaced in ((one.stale, True), (one.evidence, False)):
             for old in one.places(ids):
                 if old >= len(turns) or by_assistant[old]:
                     continue
-                may_mark = (said_at > said_at[old]) & ~by_assistant & (figures[old, :, ALIKE] >= ALIKE_FROM)
-                later = np.flatnonzero(may_mark).tolist()
+                later = np.flatnonzero(again[old] & (figures[old, :, ALIKE] >= ALIKE_FROM)).tolist()
                 true = [new for new in later if new in newest] if replaced else []
                 yield Older(
                     one.name,

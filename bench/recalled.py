@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import pickle
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ import story
 from datasets import Question, Scope, locomo, longmemeval, unanswerable
 from harness import temporary_folder
 from lamina.app import build_server
+from lamina.kernel.scopes import Scope as Place
 from lamina.models.ports import TokenRows
 from lamina.recall import recalling
 from lamina.recall.answerable import answer_strength
@@ -197,8 +198,9 @@ def _cut(
         {},
         pool.arms,
         _nobody,
-        (),
         _nowhere,
+        (),
+        _homeless,
         pool.partial,
     )
     plan = replace(plan, called=None)  # who reads a name when it is shown
@@ -211,6 +213,10 @@ def _nobody(_: str) -> tuple[str, ...]:
 
 def _nowhere(_: str) -> None:
     return None
+
+
+def _homeless(_: Collection[str]) -> Mapping[str, Place]:
+    return {}
 
 
 def _bare(grounds: Grounds) -> Grounds:

@@ -103,8 +103,9 @@ def marks_of(
     question: str = QUESTION,
     **more: np.ndarray,
 ) -> dict[str, str]:
-    """Which turn marks which, with four turns beside them."""
+    """Which turn marks which, with four turns beside them; one person says them all, unless told otherwise."""
     plan = planned(question)
+    more = {"named": np.ones(len(texts) + len(BESIDE), np.bool_), **more}
     turns = pool(plan, [*texts, *BESIDE], [*days, *(10.0 * at for at in range(1, 5))], **more)
     found = newer_answers(turns, ranked([*nearness, 0.3, 0.25, 0.2, 0.2]), plan).marks
     assert all(mark.observed_at == turns.turns.observed_at[int(mark.event_id[4:])] for mark in found.values())
@@ -118,7 +119,8 @@ def test_the_older_of_two_answers_may_have_changed_by_the_later() -> None:
 def test_of_two_likely_later_turns_both_are_worth_what_the_older_is() -> None:
     plan = planned()
     texts = [OLD, NEW, "Ana's bicycle is in the yard of the school now"]
-    turns = pool(plan, [*texts, *BESIDE], [0, 90, 120, *(10.0 * at for at in range(1, 5))])
+    days = [0, 90, 120, *(10.0 * at for at in range(1, 5))]
+    turns = pool(plan, [*texts, *BESIDE], days, named=np.ones(7, np.bool_))
     found = newer_answers(turns, ranked([0.6, 0.6, 0.6, 0.3, 0.25, 0.2, 0.2]), plan)
     assert {found.marks["evt_0"].event_id, found.next_likeliest["evt_0"]} == {"evt_1", "evt_2"}
     assert found.worth_of_later({"evt_0": 0.8}) == {"evt_1": 0.8, "evt_2": 0.8}
@@ -142,6 +144,19 @@ def test_a_time_that_is_not_over_is_no_question_of_the_past() -> None:
     assert marks_of([OLD, NEW], [0, 90], [0.6, 0.6], "Where does Ana park her bicycle in 2099?") == {
         "evt_0": "evt_1"
     }
+
+
+def test_who_goes_on_talking_answers_nothing_again() -> None:
+    one_session = np.array([0, 0, *range(1, 5)])
+    assert marks_of([OLD, NEW], [0, 0.01], [0.6, 0.6], sessions=one_session) == {}
+    assert marks_of([OLD, NEW], [0, 90], [0.6, 0.6], sessions=one_session) == {"evt_0": "evt_1"}
+    assert marks_of([OLD, NEW], [0, 0.01], [0.6, 0.6]) == {"evt_0": "evt_1"}
+
+
+def test_another_than_who_said_it_answers_it_again_less_likely() -> None:
+    by_another = np.array([at != 1 for at in range(6)])
+    assert marks_of([OLD, NEW], [0, 1], [0.6, 0.6]) == {"evt_0": "evt_1"}
+    assert marks_of([OLD, NEW], [0, 1], [0.6, 0.6], named=by_another) == {}
 
 
 def test_an_assistants_reply_is_marked_with_its_turn_and_marks_nothing_itself() -> None:

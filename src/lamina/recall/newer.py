@@ -1,10 +1,10 @@
 """Later turns of the same matter: which of the best turns may no longer hold, by a later one that speaks to the same question.
 
 No sentence is understood. Of two turns the older may have changed where the later is likely another answer to the same
-question: both speak to it, the later is nearer to the older than the other turns found are, and time lies between them. It is a mark for
-readers of a block and nothing besides; what facts say of a turn counts before it (``superseded.py``). A turn that marks one is shown
-with it, however far behind the question's own words left it (``compose.py``): it is what asking again with the older turn would find. So is
-the next likeliest, since the likeliest may be another turn of the same talk.
+question: both speak to it, the later is nearer to the older than the other turns found are, and it is of another talk: who goes on talking
+adds to what they said. It is a mark for readers of a block and nothing besides; what facts say of a turn counts before it
+(``superseded.py``). A turn that marks one is shown with it, however far behind the question's own words left it (``compose.py``): it is
+what asking again with the older turn would find. So is the next likeliest, since the likeliest may be another turn of the same talk.
 
 ``bench/fit_newer.py`` fits the weights over pairs of turns and prints what they mark, cross-validated.
 """
@@ -23,7 +23,7 @@ from lamina.language.questions import asks_past
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool
 from lamina.recall.score import ScoredEvent
-from lamina.recall.signals import idf
+from lamina.recall.signals import ALONE, idf
 
 __all__ = [
     "ALIKE",
@@ -32,6 +32,7 @@ __all__ = [
     "OLDER_MAX",
     "PAIR_FIGURES",
     "AnsweredAnew",
+    "answers_again",
     "newer_answers",
     "pair_figures",
 ]
@@ -53,12 +54,15 @@ PAIR_FIGURES: Final = (
     "nearest_of_both",
     "own_word_of_both",
     "log_days",
+    "one_named_of_both",
 )
 """What ``pair_figures`` says of two turns, in its order."""
 ALIKE: Final = PAIR_FIGURES.index("alike")
-_CONSTANT: Final = -4.492
-_WEIGHTS: Final = np.array([9.212, 2.801, 0.645, 1.155, -12.524, 1.736, 0.404])
+_CONSTANT: Final = -7.371
+_WEIGHTS: Final = np.array([8.873, 2.945, 0.616, 1.106, -11.833, 1.654, 0.372, 2.697])
 _DAY_US: Final = 86_400 * SECOND_US
+_TALK_US: Final = _DAY_US // 2
+"""Turns of one session that lie no further apart are of one talk: some who call have one session for ever."""
 _SPREAD_MIN: Final = 0.02
 _ANY_COUNT: Final = 4
 _ANY_ALIKE: Final = 0.3
@@ -92,8 +96,8 @@ def newer_answers(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) ->
     at = np.array([one.at for one in turns])
     said_at = pool.turns.observed_at[at]
     figures = pair_figures(pool, plan, turns)
-    later = (said_at[None, :] > said_at[:, None]) & ~pool.turns.by_assistant[at][None, :]
-    odds = np.where(later & (figures[:, :, ALIKE] >= ALIKE_FROM), _CONSTANT + figures @ _WEIGHTS, -np.inf)
+    again = answers_again(pool, turns) & (figures[:, :, ALIKE] >= ALIKE_FROM)
+    odds = np.where(again, _CONSTANT + figures @ _WEIGHTS, -np.inf)
     order = np.argsort(-odds[:OLDER_MAX], axis=1, kind="stable")
     likely = np.take_along_axis(odds[:OLDER_MAX], order, axis=1) >= LIKELY_FROM
     marks = {
@@ -115,12 +119,24 @@ def _is_over(plan: Plan) -> bool:
     return plan.window is not None and plan.window[1] is not None and plan.window[1] <= plan.axes.seen_at
 
 
+def answers_again(pool: EventPool, turns: Sequence[ScoredEvent]) -> NDArray[np.bool_]:
+    """(n, n): whether a turn, the column, may answer again what an older one, the row, did: it is a later one, of a person and of
+    another talk."""
+    at = np.array([one.at for one in turns])
+    said_at, sessions = pool.turns.observed_at[at], pool.turns.sessions[at]
+    between = said_at[None, :] - said_at[:, None]
+    one_talk = (sessions[None, :] == sessions[:, None]) & (sessions != ALONE)[None, :] & (between < _TALK_US)
+    again: NDArray[np.bool_] = (between > 0) & ~one_talk & ~pool.turns.by_assistant[at][None, :]
+    return again
+
+
 def pair_figures(pool: EventPool, plan: Plan, turns: Sequence[ScoredEvent]) -> NDArray[np.float64]:
     """(n, n, len(PAIR_FIGURES)): what speaks for a turn, the column, being another answer than an older one, the row.
 
     How near each is to the question's words; by how many standard deviations they are nearer to each other than the older one is to all n;
     the share of the question's words, weighed by rarity, that both hold; the nearest that both come to one word of it, as it is and in
-    standard deviations above what all n come to it; and the days between, as a logarithm.
+    standard deviations above what all n come to it; the days between, as a logarithm; and whether both are said by the one whom the question
+    names, or neither is.
     """
     at = np.array([one.at for one in turns])
     nearness = np.array([one.ranked.nearness for one in turns])
@@ -128,6 +144,7 @@ def pair_figures(pool: EventPool, plan: Plan, turns: Sequence[ScoredEvent]) -> N
     rows = pool.pooled[at]
     weights = np.array([idf(term, pool.statistics) for term in plan.terms])
     held = (pool.turns.counts[at] > 0).astype(np.float64)
+    named = pool.turns.named[at]
     days = pool.turns.observed_at[at] / _DAY_US
     square = (len(turns), len(turns))
     return np.stack(
@@ -139,6 +156,7 @@ def pair_figures(pool: EventPool, plan: Plan, turns: Sequence[ScoredEvent]) -> N
             _of_both(cosines),
             _of_both((cosines - cosines.mean(axis=0)) / (cosines.std(axis=0) + _SPREAD_MIN)),
             np.log1p(np.abs(days[None, :] - days[:, None])),
+            named[None, :] == named[:, None],
         ],
         axis=2,
     )
