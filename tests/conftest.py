@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import resource
 import sys
@@ -25,6 +26,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # Servers that tests start are one process each, whatever the machine has, unless somebody asks for more.
 os.environ["LAMINA_PROCESSES"] = os.environ.pop("LAMINA_TEST_PROCESSES", "1")
+
+if importlib.util.find_spec("sniffio") is None:
+    # httpx looks for it with every request to an application, and what is nowhere is looked for in every folder: 0.15 ms and more.
+    sys.modules["sniffio"] = None  # type: ignore[assignment]  # which says that it is not there
 
 settings.register_profile("gate", derandomize=True, deadline=None)  # how long a machine takes is no property
 settings.register_profile("explore", deadline=None)

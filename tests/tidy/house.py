@@ -24,6 +24,11 @@ class Module:
         """Its syntax."""
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of its syntax: walking it takes as long as parsing it."""
+        return list(ast.walk(self.tree))
+
     @property
     def lines(self) -> int:
         """How many lines it has."""
@@ -31,7 +36,7 @@ class Module:
 
     def strings(self) -> set[str]:
         """Every text constant in it."""
-        nodes = ast.walk(self.tree)
+        nodes = self.nodes
         return {
             node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
         }

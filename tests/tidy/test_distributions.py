@@ -76,7 +76,7 @@ def _is_clients(module: Module) -> bool:
 def _packages(module: Module) -> set[str]:
     """The packages of others that a module imports, wherever in it."""
     named: set[str] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             named |= {item.name for item in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -28,7 +28,7 @@ class Raised:
 
 def _raised(module: Module) -> Iterator[Raised]:
     """An error class called with a code, or a code handed on as ``invalid_code``, which ``Invalid`` is raised with."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Call):
             kind = node.func.id if isinstance(node.func, ast.Name) else ""
             if kind in CLASSES:

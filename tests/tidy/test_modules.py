@@ -76,7 +76,7 @@ def test_what_others_build_on_is_documented():
 
 
 def _reads_environment(module: Module) -> bool:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "environb", "getenv"):
             return True
         if isinstance(node, ast.ImportFrom) and node.module == "os":
@@ -85,7 +85,7 @@ def _reads_environment(module: Module) -> bool:
 
 
 def _called_names(module: Module) -> set[str]:
-    calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+    calls = (node.func for node in module.nodes if isinstance(node, ast.Call))
     return {function.id for function in calls if isinstance(function, ast.Name)}
 
 
