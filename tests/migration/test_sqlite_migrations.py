@@ -23,6 +23,7 @@ from given import (
     fact,
     land,
     loop,
+    vector_row,
 )
 from lamina.errors import Fault
 from lamina.kernel.events import Party
@@ -332,6 +333,27 @@ def test_bodies_that_an_earlier_release_wrote_are_read_and_packed_by_compacting(
     ]
     assert list(store.snapshot()) == before
     assert store.records.get(TENANT, [each.id for each in held]) == {each.id: each for each in held}
+    connection.close()
+    store.close()
+
+
+def test_token_vectors_of_before_are_read_divided_by_compacting_and_go_with_their_row(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    tokens = bytes(range(250)) * 5
+    land(store, Writes(vectors=[vector_row(name, tokens=tokens) for name in ("fact_1", "fact_2", "fact_3")]))
+    (one, *others) = (row for row, _, _ in store.index.vectors_after(TENANT, ALICE, "m", 0, 10))
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("DELETE FROM token_piece WHERE number / 256 <> ?", (one,))
+    connection.execute("UPDATE vector_row SET tokens = ? WHERE id <> ?", (tokens, one))
+    before = store.index.tokens(TENANT, [one, *others])
+    assert before == dict.fromkeys([one, *others], tokens)
+    store.upkeep.compact()
+    whole = "SELECT sum(length(tokens)) FROM vector_row"
+    assert next(connection.execute(whole)) == (0,)
+    assert store.index.tokens(TENANT, [one, *others]) == before
+    connection.execute("DELETE FROM vector_row WHERE id = ?", others[:1])
+    left = connection.execute("SELECT DISTINCT number / 256 FROM token_piece ORDER BY 1")
+    assert [row for (row,) in left] == [one, others[1]]
     connection.close()
     store.close()
 

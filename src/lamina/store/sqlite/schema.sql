@@ -287,6 +287,16 @@ CREATE TABLE vector_row (
 CREATE UNIQUE INDEX vector_row_record ON vector_row (tenant_id, record_id, model);
 CREATE INDEX vector_row_scope ON vector_row (tenant_id, scope, model, id);
 
+-- The token vectors of a row, in its order: from 256 times its id on. They fill pages, and who reads pooled vectors passes none of
+-- them. A row that has its tokens itself was written by an earlier release, or is too long.
+CREATE TABLE token_piece (
+  number             INTEGER PRIMARY KEY,
+  tokens             BLOB    NOT NULL
+);
+CREATE TRIGGER vector_row_gone AFTER DELETE ON vector_row BEGIN
+  DELETE FROM token_piece WHERE number BETWEEN OLD.id * 256 AND OLD.id * 256 + 255;
+END;
+
 -- The ids of the records and sources whose versions or edges changed lately, so that a process knows what of its memory is old. Rows go
 -- as new ones come; an erasure takes all of them.
 CREATE TABLE touched (
