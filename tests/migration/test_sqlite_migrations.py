@@ -26,6 +26,7 @@ from given import (
     vector_row,
 )
 from lamina.errors import Fault
+from lamina.kernel.canonical import compact
 from lamina.kernel.events import Party
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.local import LocalTime
@@ -354,6 +355,40 @@ def test_token_vectors_of_before_are_read_divided_by_compacting_and_go_with_thei
     connection.execute("DELETE FROM vector_row WHERE id = ?", others[:1])
     left = connection.execute("SELECT DISTINCT number / 256 FROM token_piece ORDER BY 1")
     assert [row for (row,) in left] == [one, others[1]]
+    connection.close()
+    store.close()
+
+
+def test_payloads_of_before_are_read_beside_those_without_names(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    told, other = append(store, "a", "b")
+    said = [
+        {"derived": {"facts": 1, "entities": 2, "beliefs": 3, "episodes": 4}},
+        {"derived": {"facts": 1}},
+        {"derived": {"facts": 1, "entities": 2, "beliefs": 3, "episodes": 4}, "quarantined": ["pasted"]},
+        {"layers_indexed": ["events", "facts"]},
+        {"beliefs_updated": 1, "conflicts_resolved": 2, "superseded_facts": ["fact_1"]},
+        {"episode_id": None, "understanding_ids": []},
+        {"understanding_ids": [], "episode_id": "ep_1"},
+        {},
+    ]
+    common = {"tenant_id": TENANT, "name": "extracted", "scope": ALICE, "event_id": told.id}
+    store.jobs.finish(
+        [(claim(store)[0], Writes(lifecycle=[LifecycleDraft(**common, payload=each) for each in said]))]
+    )
+    rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT))
+    assert [compact(dict(row.payload)) for row in rows[2:]] == [compact(each) for each in said]
+    assert list(rows[1].payload.items())[-1] == ("wal_offset", other.position)
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    stored = connection.execute("SELECT payload FROM lifecycle ORDER BY sequence")
+    assert ["derived" in each or "wal_offset" in each for (each,) in stored] == [False] * 3 + [True] * 2 + [
+        False
+    ] * 5
+    for row in rows:
+        connection.execute(
+            "UPDATE lifecycle SET payload = ? WHERE sequence = ?", (compact(dict(row.payload)), row.sequence)
+        )
+    assert store.lifecycle.query(LifecycleQuery(tenant_id=TENANT)) == rows
     connection.close()
     store.close()
 
