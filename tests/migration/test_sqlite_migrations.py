@@ -16,6 +16,7 @@ from given import (
     CountedIds,
     ManualClock,
     append,
+    audit_draft,
     claim,
     concept,
     draft,
@@ -23,17 +24,20 @@ from given import (
     fact,
     land,
     loop,
+    name_id,
     vector_row,
 )
-from lamina.errors import Fault
-from lamina.kernel.canonical import compact
+from lamina.errors import Conflict, Fault
+from lamina.kernel.canonical import compact, digest
 from lamina.kernel.events import Party
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import EpisodeRole, Support
 from lamina.kernel.ties import Tie
 from lamina.store.bodies import unpacked
+from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
 from lamina.store.sqlite import SqliteStore
@@ -355,6 +359,48 @@ def test_token_vectors_of_before_are_read_divided_by_compacting_and_go_with_thei
     connection.execute("DELETE FROM vector_row WHERE id = ?", others[:1])
     left = connection.execute("SELECT DISTINCT number / 256 FROM token_piece ORDER BY 1")
     assert [row for (row,) in left] == [one, others[1]]
+    connection.close()
+    store.close()
+
+
+def test_ids_and_hashes_of_before_are_found_beside_those_in_bytes(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    noted = [
+        audit_draft("1", event_id=name_id(Prefix.EVENT, "told"), request_id=name_id(Prefix.REQUEST, "asked")),
+        audit_draft("2", event_id="evt_1", body_hash=digest("body")),
+    ]
+    for each in noted:
+        store.audit.note(each)
+    store.audit.flush()
+    key = IdempotencyKey(TENANT, "user:alice", "experience", "k")
+    capture = Capture(draft("a"), key, digest("body"))
+    (first,) = store.log.append([capture])
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    kinds = "SELECT typeof(id), typeof(event_id), typeof(request_id), typeof(body_hash) FROM audit ORDER BY number"
+    assert list(connection.execute(kinds)) == [
+        ("blob", "blob", "blob", "text"),
+        ("blob", "text", "text", "blob"),
+    ]
+    assert store.traces.look_for(TENANT, [first.event.id])["idempotency.event_id"] == 1
+    rows = store.audit.walk(TENANT, 0, 9)
+    assert [row.draft for row in rows] == noted
+    assert [store.audit.get(TENANT, each.id) for each in noted] == rows
+    connection.execute(
+        "UPDATE audit SET id = ?, event_id = ?, request_id = ? WHERE number = 1",
+        (noted[0].id, noted[0].event_id, noted[0].request_id),
+    )
+    connection.execute("UPDATE audit SET body_hash = ? WHERE number = 2", (noted[1].body_hash,))
+    (stored,) = connection.execute("SELECT body_hash, event_id FROM idempotency")
+    assert [len(each) for each in stored] == [32, 16]
+    for _ in range(2):
+        assert store.log.append([capture]) == [Appended(first.event, replayed=True)]
+        with pytest.raises(Conflict):
+            store.log.append([Capture(draft("a"), key, digest("other"))])
+        connection.execute(
+            "UPDATE idempotency SET body_hash = ?, event_id = ?", (digest("body"), first.event.id)
+        )
+    assert store.audit.walk(TENANT, 0, 9) == rows
+    assert [store.audit.get(TENANT, each.id) for each in noted] == rows
     connection.close()
     store.close()
 
