@@ -6,12 +6,14 @@ import re
 import stat
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from given import (
     ALICE,
+    NOON,
     TENANT,
     CountedIds,
     ManualClock,
@@ -32,12 +34,14 @@ from lamina.kernel.canonical import compact, digest
 from lamina.kernel.events import Party
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.local import LocalTime
-from lamina.kernel.records import EpisodeRole, Support
+from lamina.kernel.records import EpisodeRole, Fact, Layer, ObjectValue, Support
 from lamina.kernel.ties import Tie
+from lamina.kernel.time import Axes
 from lamina.store.bodies import unpacked
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.log import Appended, Capture
+from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
 from lamina.store.sqlite import SqliteStore
@@ -359,6 +363,33 @@ def test_token_vectors_of_before_are_read_divided_by_compacting_and_go_with_thei
     connection.execute("DELETE FROM vector_row WHERE id = ?", others[:1])
     left = connection.execute("SELECT DISTINCT number / 256 FROM token_piece ORDER BY 1")
     assert [row for (row,) in left] == [one, others[1]]
+    connection.close()
+    store.close()
+
+
+def test_claims_of_before_are_found_beside_those_that_have_a_digest(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    old, new, other = (
+        fact(name, object=ObjectValue("literal", value, "string"))
+        for name, value in (("a", "tea"), ("b", "coffee"), ("c", "tea"))
+    )
+    land(store, Writes(records=[old, new, other, fact("d", predicate="left")]))
+    before = list(store.snapshot())
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("UPDATE record SET claim_key = ? WHERE id = ?", (old.claim_key, old.id))
+    matter = {"subject": old.subject.id, "predicate": old.predicate}
+    wanted: list[tuple[dict[str, Any], list[Fact]]] = [
+        ({"claim_key": old.claim_key}, [old, other]),
+        ({"claim_key": new.claim_key}, [new]),
+        (matter, [old, new, other]),
+    ]
+    for narrowed_by, found in wanted:
+        query = RecordQuery(
+            tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=NOON), **narrowed_by
+        )
+        assert {each.id for each in store.records.query(query)} == {each.id for each in found}
+    connection.execute("UPDATE record SET claim_key = ? WHERE id = ?", (record_row(old)[10], old.id))
+    assert list(store.snapshot()) == before
     connection.close()
     store.close()
 

@@ -5,6 +5,7 @@ Whatever an engine keeps, its ``snapshot`` shows these rows, so that one engine 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -37,6 +38,8 @@ from lamina.store.ports.index import TextRow
 __all__ = [
     "BODY",
     "Row",
+    "claim_digest",
+    "matter_digest",
     "packed_row",
     "parsed",
     "read_record",
@@ -66,7 +69,7 @@ def record_row(record: Record) -> Row:
         columns.get("predicate"),
         columns.get("object_key"),
         columns.get("slot"),
-        columns.get("claim_key"),
+        claim_digest(columns["claim_key"]) if "claim_key" in columns else None,
         columns.get("session"),
         columns.get("topic"),
         record.confidence,
@@ -81,6 +84,21 @@ def record_row(record: Record) -> Row:
         compact(body if record.trust is Trust.PRINCIPAL else {**body, "trust": record.trust.value}),
         *(columns.get(name) for name in _LOOP_STATE),
     )
+
+
+def claim_digest(claim_key: str) -> bytes:
+    """What a claim is found by, 12 bytes: those of ``matter_digest``, and a hash of all that it says. Earlier releases kept the text."""
+    return matter_digest(claim_key) + _hashed(claim_key)
+
+
+def matter_digest(claim_key: str) -> bytes:
+    """What the claims of a subject by one predicate have in common, 6 bytes: a hash of the text before the second bar. ``claim_key`` may end
+    there. Two matters may meet in it, and who looks for one compares subject and predicate, too."""
+    return _hashed("|".join(claim_key.split("|", 2)[:2]))
+
+
+def _hashed(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=6).digest()
 
 
 def packed_row(record: Record) -> Row:

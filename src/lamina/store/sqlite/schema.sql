@@ -159,6 +159,7 @@ CREATE TABLE access_version (
 );
 
 -- Every derived layer: one row per version. What is searched has a column, the rest is `body`: JSON text of facts, packed of others.
+-- `claim_key` is a digest: of subject and predicate, then of the whole claim. Earlier releases kept the text.
 CREATE TABLE record (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,
