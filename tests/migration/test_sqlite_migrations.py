@@ -470,6 +470,27 @@ def test_payloads_of_before_are_read_beside_those_without_names(tmp_path: Path) 
     store.close()
 
 
+def test_facts_of_before_that_say_what_is_usual_are_read_as_they_were(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    usual, denied = fact("a"), fact("b", negated=True, external=True, supersedes="fact_1")
+    land(store, Writes(records=[usual, denied]))
+    ids = [usual.id, denied.id]
+    held = store.records.get(TENANT, ids), store.records.input_states(TENANT, ids)
+    assert held[0] == {usual.id: usual, denied.id: denied}
+    assert [state.fact.counts for state in map(held[1].get, ids) if state and state.fact] == [True, False]
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    said = "SELECT body -> '$.negated', body -> '$.supersedes', body -> '$.object' FROM record WHERE id = ?"
+    assert list(connection.execute(said, ids[:1])) == [(None, None, '["literal","Lisbon","string"]')]
+    connection.execute(
+        """UPDATE record SET body = json_set(body, '$.negated', json('false'), '$.external', json('false'),
+           '$.supersedes', NULL, '$.object', json('["literal","Lisbon","string",null,null,null]')) WHERE id = ?""",
+        ids[:1],
+    )
+    assert (store.records.get(TENANT, ids), store.records.input_states(TENANT, ids)) == held
+    connection.close()
+    store.close()
+
+
 def test_lifecycle_rows_that_name_their_event_by_its_id_are_read_beside_those_that_do_not(
     tmp_path: Path,
 ) -> None:

@@ -5,7 +5,6 @@ Whatever an engine keeps, its ``snapshot`` shows these rows, so that one engine 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -33,13 +32,12 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.scopes import Scope
 from lamina.store.bodies import packed, unpacked
+from lamina.store.claim_digests import claim_digest
 from lamina.store.ports.index import TextRow
 
 __all__ = [
     "BODY",
     "Row",
-    "claim_digest",
-    "matter_digest",
     "packed_row",
     "parsed",
     "read_record",
@@ -84,21 +82,6 @@ def record_row(record: Record) -> Row:
         compact(body if record.trust is Trust.PRINCIPAL else {**body, "trust": record.trust.value}),
         *(columns.get(name) for name in _LOOP_STATE),
     )
-
-
-def claim_digest(claim_key: str) -> bytes:
-    """What a claim is found by, 12 bytes: those of ``matter_digest``, and a hash of all that it says. Earlier releases kept the text."""
-    return matter_digest(claim_key) + _hashed(claim_key)
-
-
-def matter_digest(claim_key: str) -> bytes:
-    """What the claims of a subject by one predicate have in common, 6 bytes: a hash of the text before the second bar. ``claim_key`` may end
-    there. Two matters may meet in it, and who looks for one compares subject and predicate, too."""
-    return _hashed("|".join(claim_key.split("|", 2)[:2]))
-
-
-def _hashed(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=6).digest()
 
 
 def packed_row(record: Record) -> Row:
@@ -151,7 +134,7 @@ def _write_fact(record: Any) -> _Written:
     fades = {} if fact.fades_at is None else {"fades_at": fact.fades_at}
     bound = fact.binding
     binding = {} if bound is None else {"binding": [bound.vocabulary, bound.predicate_said, bound.confidence]}
-    return columns, {
+    body = {
         **fades,
         **binding,
         **_claim_body(fact),
@@ -162,6 +145,17 @@ def _write_fact(record: Any) -> _Written:
         "extractor": fact.extractor,
         "supersedes": fact.supersedes,
     }
+    body["object"] = _without_end(body["object"])
+    return columns, {key: value for key, value in body.items() if key not in _USUAL or value != _USUAL[key]}
+
+
+_USUAL: Final = {"negated": False, "external": False, "supersedes": None}
+"""What most facts say of themselves is not written: their bodies are text, which nothing packs."""
+
+
+def _without_end(values: Sequence[Any]) -> list[Any]:
+    last = max((at for at, value in enumerate(values) if value is not None), default=-1)
+    return list(values[: last + 1])
 
 
 def _write_belief(record: Any) -> _Written:
@@ -299,10 +293,10 @@ def _read_fact(
         "event_id": said["event_id"],
         "kind": said["kind"],
         "text": said["text"],
-        "external": said["external"],
+        "external": said.get("external", False),
         "extractor": said["extractor"],
         "slot": slot,
-        "supersedes": said["supersedes"],
+        "supersedes": said.get("supersedes"),
         "fades_at": said.get("fades_at"),
         "binding": Binding(*said["binding"]) if "binding" in said else None,
     }
@@ -314,13 +308,13 @@ def _read_fact(
 
 def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[str, Any]:
     name, kind = said["subject"]
-    value_type, value, datatype, unit, value_id, value_name = said["object"]
+    value_type, value, datatype, unit, value_id, value_name = (*said["object"], *[None] * 6)[:6]
     from_offset, to_offset = said.get("offsets", (None, None))
     return {
         "subject": Subject(subject, name, kind),
         "predicate": predicate,
         "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
-        "negated": said["negated"],
+        "negated": said.get("negated", False),
         "by_assistant": said.get("by_assistant", False),
         "from_offset": from_offset,
         "to_offset": to_offset,

@@ -30,9 +30,10 @@ from lamina.kernel.time import Instant
 from lamina.kernel.understanding import FactState
 from lamina.store.blocks import load_blocks
 from lamina.store.bodies import packed
+from lamina.store.claim_digests import claim_digest, matter_digest
 from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
 from lamina.store.ports.writes import Writes
-from lamina.store.rows import BODY, Row, claim_digest, matter_digest, packed_row, read_record
+from lamina.store.rows import BODY, Row, packed_row, read_record
 from lamina.store.rules.records import as_stood
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers

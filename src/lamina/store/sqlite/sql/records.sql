@@ -48,10 +48,11 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value
 
 -- name: input_states
 -- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them: their
--- bodies alone are JSON text, those of other layers are packed.
+-- bodies alone are JSON text, those of other layers are packed. What most of them say is not written.
 SELECT r.id, r.excluded, r.layer = 'facts', r.subject, iif(r.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
        iif(r.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
-         AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
+         AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT coalesce(r.body ->> '$.negated', 0)
+         AND NOT coalesce(r.body ->> '$.external', 0)
          AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
        iif(r.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
 FROM json_each(?2) AS wanted CROSS JOIN record AS r
