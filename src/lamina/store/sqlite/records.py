@@ -185,7 +185,7 @@ class SqliteRecords:
             keys = {"claim_key": query.claim_key, "claim_digest": claim_digest(query.claim_key)}
             return self._readers.rows(statements["records_of_claim"], {**common, **keys})
         during, recorded = axes.valid_during, axes.recorded_during
-        bindings = {
+        bindings: dict[str, Any] = {
             **common,
             "recorded_start": recorded.start if recorded else None,
             "recorded_end": recorded.end if recorded else None,
