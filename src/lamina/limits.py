@@ -204,6 +204,7 @@ COMPACT_MERGES_MAX: Final = 200
 FOLDED_VERSIONS_MAX: Final = 16  # that are read with an old one: a tenth of a millisecond
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure, or of packing: others wait milliseconds
+DIVIDED_ROWS: Final = 200  # of which token vectors are put into pieces in one write: milliseconds
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
 GAP_PAGES: Final = 256  # of the database cleared while nobody else writes: some milliseconds

@@ -237,6 +237,14 @@ def test_vectors_that_are_there_stay(store: Store) -> None:
     assert store.index.tokens(TENANT, []) == {}
 
 
+def test_token_vectors_come_back_as_they_were_whatever_their_length(store: Store) -> None:
+    lengths = [0, 1, 499, 500, 501, 1441, 128_000, 128_001]
+    wanted = {f"fact_{length}": bytes(at % 251 for at in range(length)) for length in lengths}
+    land(store, Writes(vectors=[vector_row(name, tokens=tokens) for name, tokens in wanted.items()]))
+    names = {row: name for row, name, _ in store.index.vectors_after(TENANT, ALICE, "m", 0, 10)}
+    assert {names[row]: tokens for row, tokens in store.index.tokens(TENANT, names).items()} == wanted
+
+
 def test_rows_that_want_vectors_are_listed_until_they_have_them(store: Store) -> None:
     put(store, text_row("fact_1", "x"), *(text_row(f"fact_{n}", "x", wants_vector=True) for n in (3, 2)))
     put(store, text_row("fact_4", "x", tenant_id="other", wants_vector=True))

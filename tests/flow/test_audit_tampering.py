@@ -18,8 +18,10 @@ from lamina.access.chain import check_chains
 from lamina.cli.main import app
 from lamina.kernel.audit import AuditDraft, Head, row_hash
 from lamina.kernel.canonical import canonical
+from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.digits import id_of
 
 ROWS = 6
 HEAD: list[Head] = []
@@ -115,7 +117,7 @@ def test_the_command_line_checks_and_names(folder: Path, connection: apsw.Connec
     found = run.invoke(app, ["audit", "verify", *data])
     connection.execute("UPDATE audit SET actor = ? WHERE number = 3", (actor,))
     assert found.exit_code == 1
-    assert f"BROKEN at row 3 ({row_id})" in found.output
+    assert f"BROKEN at row 3 ({id_of(row_id, Prefix.AUDIT)})" in found.output
 
 
 @pytest.mark.parametrize("kept", ["nowhere.jsonl", ".", "binary", "words"])

@@ -6,16 +6,19 @@ import re
 import stat
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from given import (
     ALICE,
+    NOON,
     TENANT,
     CountedIds,
     ManualClock,
     append,
+    audit_draft,
     claim,
     concept,
     draft,
@@ -23,15 +26,22 @@ from given import (
     fact,
     land,
     loop,
+    name_id,
+    vector_row,
 )
-from lamina.errors import Fault
+from lamina.errors import Conflict, Fault
+from lamina.kernel.canonical import compact, digest
 from lamina.kernel.events import Party
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.local import LocalTime
-from lamina.kernel.records import EpisodeRole, Support
+from lamina.kernel.records import EpisodeRole, Fact, Layer, ObjectValue, Support
 from lamina.kernel.ties import Tie
+from lamina.kernel.time import Axes
 from lamina.store.bodies import unpacked
+from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.log import Appended, Capture
+from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
 from lamina.store.sqlite import SqliteStore
@@ -332,6 +342,151 @@ def test_bodies_that_an_earlier_release_wrote_are_read_and_packed_by_compacting(
     ]
     assert list(store.snapshot()) == before
     assert store.records.get(TENANT, [each.id for each in held]) == {each.id: each for each in held}
+    connection.close()
+    store.close()
+
+
+def test_token_vectors_of_before_are_read_divided_by_compacting_and_go_with_their_row(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    tokens = bytes(range(250)) * 5
+    land(store, Writes(vectors=[vector_row(name, tokens=tokens) for name in ("fact_1", "fact_2", "fact_3")]))
+    (one, *others) = (row for row, _, _ in store.index.vectors_after(TENANT, ALICE, "m", 0, 10))
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("DELETE FROM token_piece WHERE number / 256 <> ?", (one,))
+    connection.execute("UPDATE vector_row SET tokens = ? WHERE id <> ?", (tokens, one))
+    before = store.index.tokens(TENANT, [one, *others])
+    assert before == dict.fromkeys([one, *others], tokens)
+    store.upkeep.compact()
+    whole = "SELECT sum(length(tokens)) FROM vector_row"
+    assert next(connection.execute(whole)) == (0,)
+    assert store.index.tokens(TENANT, [one, *others]) == before
+    connection.execute("DELETE FROM vector_row WHERE id = ?", others[:1])
+    left = connection.execute("SELECT DISTINCT number / 256 FROM token_piece ORDER BY 1")
+    assert [row for (row,) in left] == [one, others[1]]
+    connection.close()
+    store.close()
+
+
+def test_claims_of_before_are_found_beside_those_that_have_a_digest(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    old, new, other = (
+        fact(name, object=ObjectValue("literal", value, "string"))
+        for name, value in (("a", "tea"), ("b", "coffee"), ("c", "tea"))
+    )
+    land(store, Writes(records=[old, new, other, fact("d", predicate="left")]))
+    before = list(store.snapshot())
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("UPDATE record SET claim_key = ? WHERE id = ?", (old.claim_key, old.id))
+    matter = {"subject": old.subject.id, "predicate": old.predicate}
+    wanted: list[tuple[dict[str, Any], list[Fact]]] = [
+        ({"claim_key": old.claim_key}, [old, other]),
+        ({"claim_key": new.claim_key}, [new]),
+        (matter, [old, new, other]),
+    ]
+    for narrowed_by, found in wanted:
+        query = RecordQuery(
+            tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=NOON), **narrowed_by
+        )
+        assert {each.id for each in store.records.query(query)} == {each.id for each in found}
+    connection.execute("UPDATE record SET claim_key = ? WHERE id = ?", (record_row(old)[10], old.id))
+    assert list(store.snapshot()) == before
+    connection.close()
+    store.close()
+
+
+def test_ids_and_hashes_of_before_are_found_beside_those_in_bytes(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    noted = [
+        audit_draft("1", event_id=name_id(Prefix.EVENT, "told"), request_id=name_id(Prefix.REQUEST, "asked")),
+        audit_draft("2", event_id="evt_1", body_hash=digest("body")),
+    ]
+    for each in noted:
+        store.audit.note(each)
+    store.audit.flush()
+    key = IdempotencyKey(TENANT, "user:alice", "experience", "k")
+    capture = Capture(draft("a"), key, digest("body"))
+    (first,) = store.log.append([capture])
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    kinds = "SELECT typeof(id), typeof(event_id), typeof(request_id), typeof(body_hash) FROM audit ORDER BY number"
+    assert list(connection.execute(kinds)) == [
+        ("blob", "blob", "blob", "text"),
+        ("blob", "text", "text", "blob"),
+    ]
+    assert store.traces.look_for(TENANT, [first.event.id])["idempotency.event_id"] == 1
+    rows = store.audit.walk(TENANT, 0, 9)
+    assert [row.draft for row in rows] == noted
+    assert [store.audit.get(TENANT, each.id) for each in noted] == rows
+    connection.execute(
+        "UPDATE audit SET id = ?, event_id = ?, request_id = ? WHERE number = 1",
+        (noted[0].id, noted[0].event_id, noted[0].request_id),
+    )
+    connection.execute("UPDATE audit SET body_hash = ? WHERE number = 2", (noted[1].body_hash,))
+    (stored,) = connection.execute("SELECT body_hash, event_id FROM idempotency")
+    assert [len(each) for each in stored] == [32, 16]
+    for _ in range(2):
+        assert store.log.append([capture]) == [Appended(first.event, replayed=True)]
+        with pytest.raises(Conflict):
+            store.log.append([Capture(draft("a"), key, digest("other"))])
+        connection.execute(
+            "UPDATE idempotency SET body_hash = ?, event_id = ?", (digest("body"), first.event.id)
+        )
+    assert store.audit.walk(TENANT, 0, 9) == rows
+    assert [store.audit.get(TENANT, each.id) for each in noted] == rows
+    connection.close()
+    store.close()
+
+
+def test_payloads_of_before_are_read_beside_those_without_names(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    told, other = append(store, "a", "b")
+    said = [
+        {"derived": {"facts": 1, "entities": 2, "beliefs": 3, "episodes": 4}},
+        {"derived": {"facts": 1}},
+        {"derived": {"facts": 1, "entities": 2, "beliefs": 3, "episodes": 4}, "quarantined": ["pasted"]},
+        {"layers_indexed": ["events", "facts"]},
+        {"beliefs_updated": 1, "conflicts_resolved": 2, "superseded_facts": ["fact_1"]},
+        {"episode_id": None, "understanding_ids": []},
+        {"understanding_ids": [], "episode_id": "ep_1"},
+        {},
+    ]
+    common = {"tenant_id": TENANT, "name": "extracted", "scope": ALICE, "event_id": told.id}
+    store.jobs.finish(
+        [(claim(store)[0], Writes(lifecycle=[LifecycleDraft(**common, payload=each) for each in said]))]
+    )
+    rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT))
+    assert [compact(dict(row.payload)) for row in rows[2:]] == [compact(each) for each in said]
+    assert list(rows[1].payload.items())[-1] == ("wal_offset", other.position)
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    stored = connection.execute("SELECT payload FROM lifecycle ORDER BY sequence")
+    assert ["derived" in each or "wal_offset" in each for (each,) in stored] == [False] * 3 + [True] * 2 + [
+        False
+    ] * 5
+    for row in rows:
+        connection.execute(
+            "UPDATE lifecycle SET payload = ? WHERE sequence = ?", (compact(dict(row.payload)), row.sequence)
+        )
+    assert store.lifecycle.query(LifecycleQuery(tenant_id=TENANT)) == rows
+    connection.close()
+    store.close()
+
+
+def test_facts_of_before_that_say_what_is_usual_are_read_as_they_were(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    usual, denied = fact("a"), fact("b", negated=True, external=True, supersedes="fact_1")
+    land(store, Writes(records=[usual, denied]))
+    ids = [usual.id, denied.id]
+    held = store.records.get(TENANT, ids), store.records.input_states(TENANT, ids)
+    assert held[0] == {usual.id: usual, denied.id: denied}
+    assert [state.fact.counts for state in map(held[1].get, ids) if state and state.fact] == [True, False]
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    said = "SELECT body -> '$.negated', body -> '$.supersedes', body -> '$.object' FROM record WHERE id = ?"
+    assert list(connection.execute(said, ids[:1])) == [(None, None, '["literal","Lisbon","string"]')]
+    connection.execute(
+        """UPDATE record SET body = json_set(body, '$.negated', json('false'), '$.external', json('false'),
+           '$.supersedes', NULL, '$.object', json('["literal","Lisbon","string",null,null,null]')) WHERE id = ?""",
+        ids[:1],
+    )
+    assert (store.records.get(TENANT, ids), store.records.input_states(TENANT, ids)) == held
     connection.close()
     store.close()
 

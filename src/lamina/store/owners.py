@@ -137,6 +137,7 @@ TABLES: Final[Mapping[str, TablePlace]] = {
     "vector_row": _table(
         _LOG, content="pooled tokens", names="scope", ids="tenant_id record_id", figures="id model"
     ),
+    "token_piece": _table(_LOG, content="tokens", figures="number"),
     "index_change": _table(
         names="scope",
         ids="tenant_id",

@@ -32,6 +32,7 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.scopes import Scope
 from lamina.store.bodies import packed, unpacked
+from lamina.store.claim_digests import claim_digest
 from lamina.store.ports.index import TextRow
 
 __all__ = [
@@ -66,7 +67,7 @@ def record_row(record: Record) -> Row:
         columns.get("predicate"),
         columns.get("object_key"),
         columns.get("slot"),
-        columns.get("claim_key"),
+        claim_digest(columns["claim_key"]) if "claim_key" in columns else None,
         columns.get("session"),
         columns.get("topic"),
         record.confidence,
@@ -133,7 +134,7 @@ def _write_fact(record: Any) -> _Written:
     fades = {} if fact.fades_at is None else {"fades_at": fact.fades_at}
     bound = fact.binding
     binding = {} if bound is None else {"binding": [bound.vocabulary, bound.predicate_said, bound.confidence]}
-    return columns, {
+    body = {
         **fades,
         **binding,
         **_claim_body(fact),
@@ -144,6 +145,17 @@ def _write_fact(record: Any) -> _Written:
         "extractor": fact.extractor,
         "supersedes": fact.supersedes,
     }
+    body["object"] = _without_end(body["object"])
+    return columns, {key: value for key, value in body.items() if key not in _USUAL or value != _USUAL[key]}
+
+
+_USUAL: Final = {"negated": False, "external": False, "supersedes": None}
+"""What most facts say of themselves is not written: their bodies are text, which nothing packs."""
+
+
+def _without_end(values: Sequence[Any]) -> list[Any]:
+    last = max((at for at, value in enumerate(values) if value is not None), default=-1)
+    return list(values[: last + 1])
 
 
 def _write_belief(record: Any) -> _Written:
@@ -281,10 +293,10 @@ def _read_fact(
         "event_id": said["event_id"],
         "kind": said["kind"],
         "text": said["text"],
-        "external": said["external"],
+        "external": said.get("external", False),
         "extractor": said["extractor"],
         "slot": slot,
-        "supersedes": said["supersedes"],
+        "supersedes": said.get("supersedes"),
         "fades_at": said.get("fades_at"),
         "binding": Binding(*said["binding"]) if "binding" in said else None,
     }
@@ -296,13 +308,13 @@ def _read_fact(
 
 def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[str, Any]:
     name, kind = said["subject"]
-    value_type, value, datatype, unit, value_id, value_name = said["object"]
+    value_type, value, datatype, unit, value_id, value_name = (*said["object"], *[None] * 6)[:6]
     from_offset, to_offset = said.get("offsets", (None, None))
     return {
         "subject": Subject(subject, name, kind),
         "predicate": predicate,
         "object": ObjectValue(value_type, value, datatype, unit, value_id, value_name),
-        "negated": said["negated"],
+        "negated": said.get("negated", False),
         "by_assistant": said.get("by_assistant", False),
         "from_offset": from_offset,
         "to_offset": to_offset,

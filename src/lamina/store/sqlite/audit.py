@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
 import threading
 import time
 from collections import deque
@@ -27,13 +26,15 @@ from lamina.kernel.audit import (
     check_storable,
     row_of,
 )
+from lamina.kernel.ids import Prefix
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.digits import hash_of, id_of, stored_hash, stored_id
 
-__all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over", "hash_of"]
+__all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _LOG = logging.getLogger("lamina.store")
@@ -78,7 +79,7 @@ class AuditRiders:
 
     def board_once(self, connection: apsw.Connection, draft: AuditDraft) -> None:
         """``board``, unless a row of its id is there."""
-        if not any(connection.execute(_SQL["find_audit"], (draft.tenant_id, draft.id))):
+        if not any(connection.execute(_SQL["find_audit"], _named(draft.tenant_id, draft.id))):
             self.board(draft)
 
     def _board(self, draft: AuditDraft, ride: Ride) -> Callable[[], None]:
@@ -127,16 +128,18 @@ _SIZES = tuple((size, f"{_INSERT}VALUES{', '.join([_ROW] * size)}") for size in 
 
 
 _HASHES: Final = (12, 13, 24, 25)
-"""The columns of ``audit`` that hold ``sha256:`` and 64 digits, kept as the 32 bytes that these say. Earlier releases kept the text."""
-_SHA256_BYTES: Final = 32
-_SHA256: Final = re.compile(r"sha256:[0-9a-f]{64}")
+"""The columns of ``audit`` that hold hashes."""
+_IDS: Final = ((1, Prefix.AUDIT), (17, Prefix.EVENT), (20, Prefix.REQUEST))
+"""Those that hold ids of one namespace each."""
 
 
 def _stored(row: Sequence[Any]) -> Row:
     columns = list(row)
     for at in _HASHES:
-        if _SHA256.fullmatch(columns[at]):
-            columns[at] = bytes.fromhex(columns[at][7:])
+        columns[at] = stored_hash(columns[at])
+    for at, prefix in _IDS:
+        if columns[at] is not None:
+            columns[at] = stored_id(columns[at], prefix)
     return tuple(columns)
 
 
@@ -144,14 +147,14 @@ def _shown(row: Row) -> Row:
     columns = list(row)
     for at in _HASHES:
         columns[at] = hash_of(columns[at])
+    for at, prefix in _IDS:
+        columns[at] = id_of(columns[at], prefix)
     return tuple(columns)
 
 
-def hash_of(stored: str | bytes) -> str:
-    """A hash as it was made; of a damaged file it need not be one."""
-    if not isinstance(stored, bytes):
-        return stored
-    return f"sha256:{stored.hex()}" if len(stored) == _SHA256_BYTES else stored.decode(errors="replace")
+def _named(tenant_id: str, audit_id: str) -> Row:
+    """What finds a row by its id, whichever release wrote it."""
+    return tenant_id, audit_id, stored_id(audit_id, Prefix.AUDIT)
 
 
 def carry_over(connection: apsw.Connection) -> None:
@@ -233,7 +236,7 @@ class SqliteAudit:
 
     def get(self, tenant_id: str, audit_id: str) -> AuditRow | None:
         """Mirrors ``Audit.get``."""
-        row = self._readers.row(_SQL["find_audit"], (tenant_id, audit_id))
+        row = self._readers.row(_SQL["find_audit"], _named(tenant_id, audit_id))
         return None if row is None else row_of(_shown(row))
 
     def query(self, query: AuditQuery) -> list[AuditRow]:

@@ -26,8 +26,8 @@ from lamina.store.backups.manifest import DATABASE, BackupManifest, TenantState
 from lamina.store.backups.sealing import RandomBytes, Secret
 from lamina.store.blocks import load_blocks
 from lamina.store.rows import Row
-from lamina.store.sqlite.audit import hash_of
 from lamina.store.sqlite.connection import Readers, open_connection
+from lamina.store.sqlite.digits import hash_of
 from lamina.store.sqlite.engine import FILE_NAME, require_store
 from lamina.store.sqlite.migrate import migrations, schema_number_of
 from lamina.store.sqlite.upkeep import LAST_BACKUP, database_faults

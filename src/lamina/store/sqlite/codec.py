@@ -21,6 +21,7 @@ from lamina.kernel.events import (
 from lamina.kernel.ids import Prefix, low_of, with_low
 from lamina.kernel.scopes import Scope
 from lamina.store.rows import Row, parsed
+from lamina.store.sqlite.payloads import read_payload
 
 __all__ = [
     "ALL_STAGES",
@@ -196,5 +197,5 @@ def read_lifecycle(row: Row) -> LifecycleRow:
         job_id=job_id,
         number=number,
         arrived_at=arrived_at,
-        payload=json.loads(payload),
+        payload=read_payload(payload),
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
 import apsw
 
+from lamina import limits
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -19,11 +21,23 @@ from lamina.store.rows import read_text, text_row
 from lamina.store.sqlite.codec import STAGE_NUMBERS, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 
-__all__ = ["SqliteIndexRows", "drop_text", "put_terms", "put_texts", "put_vectors", "scope_token"]
+__all__ = [
+    "SqliteIndexRows",
+    "divide_some",
+    "drop_text",
+    "put_terms",
+    "put_texts",
+    "put_vectors",
+    "scope_token",
+]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _STAGES: Final = json_list([STAGE_NUMBERS[stage] for stage in Stage if stage is not Stage.CAPTURED])
 _UNINDEXED: Final = json_list([STAGE_NUMBERS[stage] for stage in (Stage.EXTRACTED, Stage.INDEXED)])
+_PIECES_MAX: Final = 256
+"""As the schema has it: pieces are numbered from so many times the number of their row on."""
+_PIECE_BYTES: Final = 500
+"""Eight to a page, of which a twentieth stays empty; whole, two rows stand in one, and a quarter does."""
 _PLAIN = re.compile(r"[0-9A-Za-z\s\u0080-\U0010ffff]*")
 
 
@@ -92,15 +106,46 @@ def show_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> No
 
 def put_vectors(connection: apsw.Connection, vectors: Sequence[VectorRow]) -> None:
     """Keep vectors beside their records."""
-    connection.executemany(
-        _SQL["insert_vector"],
-        [(v.tenant_id, v.record_id, v.scope, v.model, v.pooled, v.tokens) for v in vectors],
-    )
+    pieces: list[tuple[int, bytes]] = []
+    for v in vectors:
+        kept = b"" if _is_divided(v.tokens) else v.tokens
+        row = (v.tenant_id, v.record_id, v.scope, v.model, v.pooled, kept)
+        for (number,) in connection.execute(_SQL["insert_vector"], row):
+            pieces += _pieces(number, v.tokens)
+    connection.executemany(_SQL["insert_piece"], pieces)
     connection.executemany(_SQL["mark_embedded"], [(v.tenant_id, v.record_id) for v in vectors])
 
 
+def _is_divided(tokens: bytes) -> bool:
+    return len(tokens) <= _PIECES_MAX * _PIECE_BYTES
+
+
+def _pieces(number: int, tokens: bytes) -> list[tuple[int, bytes]]:
+    """The pieces of a row's token vectors, each with its number; none where the row has them itself."""
+    starts = range(0, len(tokens), _PIECE_BYTES) if _is_divided(tokens) else ()
+    return [
+        (_PIECES_MAX * number + at, tokens[start : start + _PIECE_BYTES]) for at, start in enumerate(starts)
+    ]
+
+
+def divide_some(readers: Readers, writer: Writer, after: int) -> int | None:
+    """Put token vectors that an earlier release wrote into pieces, of some rows past a number: the last of these; None at the end."""
+    numbers = [row[0] for row in readers.rows(_SQL["undivided_tokens"], (after, limits.DIVIDED_ROWS))]
+
+    def work(connection: apsw.Connection) -> None:
+        for number, tokens in list(connection.execute(_SQL["tokens_undivided"], (json_list(numbers),))):
+            if _is_divided(tokens):
+                connection.execute(_SQL["divide_tokens"], (number,))
+                connection.executemany(_SQL["insert_piece"], _pieces(number, tokens))
+
+    if not numbers:
+        return None
+    writer.write(work)
+    return int(numbers[-1])
+
+
 class SqliteIndexRows:
-    """``IndexRows`` over ``text_row``, ``text_index`` and ``vector_row``."""
+    """``IndexRows`` over ``text_row``, ``text_index``, ``vector_row`` and ``token_piece``."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
@@ -133,7 +178,13 @@ class SqliteIndexRows:
 
     def tokens(self, tenant_id: str, rows: Collection[int]) -> dict[int, bytes]:
         """Mirrors ``IndexRows.tokens``."""
-        return dict(self._readers.rows(_SQL["tokens_by_row"], (tenant_id, json_list(sorted(rows)))))
+        pieces: dict[int, list[bytes]] = defaultdict(list)
+        # Sorted by their numbers: bytes are never compared.
+        for row, _, piece in sorted(
+            self._readers.rows(_SQL["tokens_by_row"], (tenant_id, json_list(sorted(rows))))
+        ):
+            pieces[row].append(piece)
+        return {row: b"".join(of_row) for row, of_row in pieces.items()}
 
     def unembedded(self, limit: int) -> list[tuple[str, str]]:
         """Mirrors ``IndexRows.unembedded``."""

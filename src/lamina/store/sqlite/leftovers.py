@@ -32,8 +32,9 @@ _STRUCTURE_2: Final = b"\xff\x00\x00\x01"
 
 
 def rows_with(path: Path, tenant_id: str, ids: Collection[str]) -> dict[str, int]:
-    """In how many rows of which table and column some ids stand: alone, or inside of a text."""
+    """In how many rows of which table and column some ids stand: alone, as a text or as bytes, or inside of a text."""
     wanted, found = frozenset(ids), Counter[str]()
+    as_bytes = {bytes.fromhex(id_[-36:].replace("-", "")) for id_ in ids if IDS.fullmatch(id_)}
     with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
         for table, place in TABLES.items():
             columns = [name for name, holds in place.columns.items() if holds is not Holds.FIGURES]
@@ -42,7 +43,9 @@ def rows_with(path: Path, tenant_id: str, ids: Collection[str]) -> dict[str, int
             sql = _rows_of(table, columns)
             for row in connection.execute(sql, (tenant_id,)):
                 for name, value in zip(columns, row, strict=True):
-                    if isinstance(value, str) and not wanted.isdisjoint(IDS.findall(value)):
+                    if value in as_bytes or (
+                        isinstance(value, str) and not wanted.isdisjoint(IDS.findall(value))
+                    ):
                         found[f"{table}.{name}"] += 1
     return dict(sorted(found.items()))
 

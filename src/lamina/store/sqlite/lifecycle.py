@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import apsw
 
-from lamina.kernel.canonical import compact
 from lamina.kernel.events import LifecycleRow
 from lamina.kernel.ids import IdSource, Prefix, instant_of
 from lamina.kernel.time import Clock
@@ -15,6 +14,7 @@ from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.rows import Row
 from lamina.store.sqlite.codec import json_list, read_lifecycle, short_id
 from lamina.store.sqlite.connection import Readers
+from lamina.store.sqlite.payloads import short_payload
 
 __all__ = ["LifecycleWriter", "SqliteLifecycle"]
 
@@ -61,7 +61,7 @@ class LifecycleWriter:
                     draft.job_id,
                     number,
                     arrived_at,
-                    compact(dict(draft.payload)),
+                    short_payload(draft.payload),
                     position,
                 )
             )

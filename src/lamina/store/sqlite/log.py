@@ -27,6 +27,7 @@ from lamina.store.rules.log import cancellation_of, captured_row
 from lamina.store.rules.refusals import check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.digits import hash_of, id_of, stored_hash, stored_id
 from lamina.store.sqlite.erased import refuse_erased
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.lifecycle import LifecycleWriter
@@ -135,7 +136,13 @@ class SqliteLog:
         keyed = [(c.key, c.body_hash, e) for _, c, e in rows if c.key is not None]
         connection.executemany(
             _SQL["put_idempotency"],
-            [(k.tenant_id, k.caller, k.family, k.key, body, e.id, None, now) for k, body, e in keyed],
+            [
+                (
+                    *(k.tenant_id, k.caller, k.family, k.key),
+                    *(stored_hash(body), stored_id(e.id, Prefix.EVENT), None, now),
+                )
+                for k, body, e in keyed
+            ],
         )
         owners = {(event.tenant_id, event.scope): event.caller for _, _, event in reversed(rows)}
         connection.executemany(
@@ -339,7 +346,9 @@ def _find_keys(
         ):
             key = IdempotencyKey(*family, name)
             answer = json.loads(response) if response else None
-            found[key] = Remembered(key, body_hash, created_at, event_id, answer)
+            found[key] = Remembered(
+                key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer
+            )
     return found
 
 
@@ -348,9 +357,8 @@ def find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | Non
     bindings = (key.tenant_id, key.caller, key.family, key.key)
     for body_hash, event_id, response, created_at in rows(_SQL["find_idempotency"], bindings):
         if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
-            return Remembered(
-                key, body_hash, created_at, event_id, json.loads(response) if response else None
-            )
+            answer = json.loads(response) if response else None
+            return Remembered(key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer)
     return None
 
 
@@ -365,8 +373,8 @@ def put_key(connection: apsw.Connection, entry: Remembered) -> None:
             key.caller,
             key.family,
             key.key,
-            entry.body_hash,
-            entry.event_id,
+            stored_hash(entry.body_hash),
+            None if entry.event_id is None else stored_id(entry.event_id, Prefix.EVENT),
             response,
             entry.created_at,
         ),

@@ -30,6 +30,7 @@ from lamina.kernel.time import Instant
 from lamina.kernel.understanding import FactState
 from lamina.store.blocks import load_blocks
 from lamina.store.bodies import packed
+from lamina.store.claim_digests import claim_digest, matter_digest
 from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import BODY, Row, packed_row, read_record
@@ -59,6 +60,8 @@ _OF_ONE_SCOPE = {
 """Statements for a single scope, as most readers ask: its rows come in the order of the index, and reading ends at the limit. Of
 several scopes all rows are read and sorted."""
 _BEFORE_ALL = -(2**63)
+_PAST_ALL = b"\xff" * 7
+"""Follows whatever comes behind the digest of a matter."""
 _SLOT = 9
 """A column of ``record``."""
 
@@ -179,11 +182,10 @@ class SqliteRecords:
         if query.slot is not None:
             return self._readers.rows(statements["records_in_slot"], {**common, "slot": query.slot})
         if query.claim_key is not None:
-            return self._readers.rows(
-                statements["records_of_claim"], {**common, "claim_key": query.claim_key}
-            )
+            keys = {"claim_key": query.claim_key, "claim_digest": claim_digest(query.claim_key)}
+            return self._readers.rows(statements["records_of_claim"], {**common, **keys})
         during, recorded = axes.valid_during, axes.recorded_during
-        bindings = {
+        bindings: dict[str, Any] = {
             **common,
             "recorded_start": recorded.start if recorded else None,
             "recorded_end": recorded.end if recorded else None,
@@ -204,7 +206,10 @@ class SqliteRecords:
         block = _narrowest(query)
         if block == _OF_MATTER:
             slot = value_slot(query.subject or "", query.predicate or "")
+            matter = matter_digest(f"{slot}|")
             bindings |= {
+                "matter": matter,
+                "matter_end": matter + _PAST_ALL,
                 "claims": f"{slot}|",
                 "claims_end": f"{slot}}}",
             }  # the brace is the character after the bar

@@ -30,6 +30,7 @@ from lamina.store.sqlite.connection import Readers, Writer, open_connection, tra
 from lamina.store.sqlite.erasing import fill_frozen, forget_aside
 from lamina.store.sqlite.index import drop_text, put_terms
 from lamina.store.sqlite.lifecycle import LifecycleWriter
+from lamina.store.sqlite.payloads import read_payload
 
 __all__ = ["ASIDE", "SqliteRederivation", "rederivation_of"]
 
@@ -200,7 +201,7 @@ class SqliteRederivation:
                 scope=Scope(scope),
                 event_id=event_id,
                 job_id=job_id,
-                payload=json.loads(payload),
+                payload=read_payload(payload),
             )
             for tenant_id, name, scope, event_id, job_id, payload in list(
                 connection.execute(_SQL["lifecycle_of_failed"], (*place, newest))

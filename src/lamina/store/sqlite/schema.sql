@@ -159,6 +159,7 @@ CREATE TABLE access_version (
 );
 
 -- Every derived layer: one row per version. What is searched has a column, the rest is `body`: JSON text of facts, packed of others.
+-- `claim_key` is a digest: of subject and predicate, then of the whole claim. Earlier releases kept the text.
 CREATE TABLE record (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,
@@ -287,6 +288,16 @@ CREATE TABLE vector_row (
 CREATE UNIQUE INDEX vector_row_record ON vector_row (tenant_id, record_id, model);
 CREATE INDEX vector_row_scope ON vector_row (tenant_id, scope, model, id);
 
+-- The token vectors of a row, in its order: from 256 times its id on. They fill pages, and who reads pooled vectors passes none of
+-- them. A row that has its tokens itself was written by an earlier release, or is too long.
+CREATE TABLE token_piece (
+  number             INTEGER PRIMARY KEY,
+  tokens             BLOB    NOT NULL
+);
+CREATE TRIGGER vector_row_gone AFTER DELETE ON vector_row BEGIN
+  DELETE FROM token_piece WHERE number BETWEEN OLD.id * 256 AND OLD.id * 256 + 255;
+END;
+
 -- The ids of the records and sources whose versions or edges changed lately, so that a process knows what of its memory is old. Rows go
 -- as new ones come; an erasure takes all of them.
 CREATE TABLE touched (
@@ -326,7 +337,7 @@ CREATE TABLE index_change (
 
 -- Who asked for what, and what they were told. Rows of a tenant are numbered without gaps, and `hash` covers every
 -- other column: `previous` is the hash of the row before. The order of the columns is the one of `AuditDraft`, but for
--- `detail`, which is JSON. Of a hash the 32 bytes are kept; earlier releases kept its text.
+-- `detail`, which is JSON. Of hashes 32 bytes are kept, of ids of ours 16; earlier releases kept their texts.
 CREATE TABLE audit (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,

@@ -14,6 +14,7 @@ import apsw
 
 from lamina import limits
 from lamina.errors import Unavailable
+from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.store.blocks import load_blocks
@@ -26,6 +27,7 @@ from lamina.store.rows import Row
 from lamina.store.rules.traces import STRIPPED, is_bare, owned_paths, portions, tells_of, without_turns
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.digits import id_of
 from lamina.store.sqlite.leftovers import leftovers, rows_with
 from lamina.store.sqlite.messages import erase_messages
 from lamina.store.sqlite.rederivation import ASIDE
@@ -108,7 +110,7 @@ class SqliteTraces:
             doomed = [
                 (erased.tenant_id, caller, family, key)
                 for caller, family, key, event_id, response in rows
-                if tells_of(erased, caller, event_id, response)
+                if tells_of(erased, caller, id_of(event_id, Prefix.EVENT), response)
             ]
             if doomed:
                 self._writer.write(lambda c, keys=doomed: c.executemany(_SQL["delete_key"], keys))  # type: ignore[misc]

@@ -24,6 +24,7 @@ from lamina.store.ports.upkeep import Backlog, Compaction, Integrity, StoreState
 from lamina.store.ports.writes import FOLD
 from lamina.store.sqlite.codec import ALL_STAGES
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
+from lamina.store.sqlite.index import divide_some
 from lamina.store.sqlite.records import pack_some
 from lamina.store.sqlite.worker_lock import worker_lives
 
@@ -157,6 +158,9 @@ class SqliteUpkeep:
             merges += 1
         while self._writer.write(pack_some):
             pass
+        divided: int | None = 0
+        while divided is not None:
+            divided = divide_some(self._readers, self._writer, divided)
         with translated(), contextlib.closing(open_connection(self._path, durable=False)) as connection:
             # Passive: readers and the writer go on, and what they still hold is left for another time.
             _, logged, moved = next(connection.execute("PRAGMA wal_checkpoint(passive)"))

@@ -10,8 +10,8 @@ INSERT INTO audit (tenant_id, id, at, actor, token_jti, scope, endpoint, capabil
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: find_audit
--- One row by its id.
-SELECT * FROM audit WHERE tenant_id = ?1 AND id = ?2;
+-- One row by its id: as a text, which earlier releases wrote, and as it is stored.
+SELECT * FROM audit WHERE tenant_id = ?1 AND id IN (?2, ?3);
 
 -- name: query_audit
 -- A page of rows, newest first: those of a scope lie at it, or between it with '/' and it with '0'.

@@ -66,9 +66,25 @@ UPDATE text_row SET excluded = 1 WHERE tenant_id = ?1 AND id = ?2;
 UPDATE text_row SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1;
 
 -- name: insert_vector
--- A record's vectors under one model.
+-- A record's vectors under one model; the number of the row comes back, nothing where they were there.
 INSERT INTO vector_row (tenant_id, record_id, scope, model, pooled, tokens) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-ON CONFLICT (tenant_id, record_id, model) DO NOTHING;
+ON CONFLICT (tenant_id, record_id, model) DO NOTHING RETURNING id;
+
+-- name: insert_piece
+-- A piece of a row's token vectors.
+INSERT INTO token_piece (number, tokens) VALUES (?1, ?2);
+
+-- name: undivided_tokens
+-- Some rows past ?1 that have their token vectors themselves.
+SELECT id FROM vector_row WHERE id > ?1 AND length(tokens) > 0 ORDER BY id LIMIT ?2;
+
+-- name: tokens_undivided
+-- The token vectors of such rows: ?1 is a JSON list of numbers.
+SELECT id, tokens FROM vector_row WHERE id IN (SELECT value FROM json_each(?1)) AND length(tokens) > 0;
+
+-- name: divide_tokens
+-- They stand in pieces from here on.
+UPDATE vector_row SET tokens = x'' WHERE id = ?1;
 
 -- name: mark_embedded
 -- A record has its vectors now.
@@ -84,8 +100,9 @@ SELECT id, record_id, pooled FROM vector_row
 WHERE tenant_id = ?1 AND scope = ?2 AND model = ?3 AND id > ?4 ORDER BY id LIMIT ?5;
 
 -- name: tokens_by_row
--- Token vectors by row number: ?2 is a JSON list. By the number a row takes one step; by record it takes an index too.
-SELECT v.id, v.tokens FROM json_each(?2) AS wanted CROSS JOIN vector_row AS v
+-- Token vectors by row number, piece by piece: ?2 is a JSON list. By the number a row takes one step; by record it takes an index too.
+SELECT v.id, p.number, coalesce(p.tokens, v.tokens) FROM json_each(?2) AS wanted CROSS JOIN vector_row AS v
+LEFT JOIN token_piece AS p ON p.number BETWEEN v.id * 256 AND v.id * 256 + 255
 WHERE v.id = wanted.value AND v.tenant_id = ?1;
 
 -- name: note_index_change

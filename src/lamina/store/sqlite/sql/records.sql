@@ -48,10 +48,11 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value
 
 -- name: input_states
 -- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them: their
--- bodies alone are JSON text, those of other layers are packed.
+-- bodies alone are JSON text, those of other layers are packed. What most of them say is not written.
 SELECT r.id, r.excluded, r.layer = 'facts', r.subject, iif(r.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
        iif(r.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
-         AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT (r.body ->> '$.negated') AND NOT (r.body ->> '$.external')
+         AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT coalesce(r.body ->> '$.negated', 0)
+         AND NOT coalesce(r.body ->> '$.external', 0)
          AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
        iif(r.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
 FROM json_each(?2) AS wanted CROSS JOIN record AS r
@@ -110,11 +111,19 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_matter
--- As query_records, of what is said of one subject by one predicate: their claims' keys begin alike, from :claims up to before
--- :claims_end, so that the others of a subject of whom much is told are not read.
-SELECT * FROM record INDEXED BY record_claim
-WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
-  AND (:with_excluded OR excluded = 0)
+-- As query_records, of what is said of one subject by one predicate: what their claims are found by begins alike, from :matter up to
+-- before :matter_end, so that the others of a subject of whom much is told are not read. Of rows that earlier releases wrote it is a text,
+-- from :claims up to before :claims_end.
+SELECT r.* FROM (
+  SELECT id AS record_id, version AS number FROM record INDEXED BY record_claim
+  WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+    AND claim_key >= :matter AND claim_key < :matter_end
+  UNION ALL
+  SELECT id, version FROM record INDEXED BY record_claim
+  WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+    AND claim_key >= :claims AND claim_key < :claims_end) AS own
+CROSS JOIN record AS r ON r.tenant_id = :tenant_id AND r.id = own.record_id AND r.version = own.number
+WHERE (:with_excluded OR excluded = 0)
   AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
@@ -124,7 +133,7 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
       OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
-  AND claim_key >= :claims AND claim_key < :claims_end AND subject = :subject AND predicate = :predicate
+  AND subject = :subject AND predicate = :predicate
   AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
   AND (:topic IS NULL OR topic = :topic)
   AND confidence >= :min_confidence
@@ -216,10 +225,10 @@ ORDER BY (head.due_at BETWEEN ?6 AND ?7) IS NOT TRUE,
   head.seen_at DESC, head.salience DESC, head.id LIMIT ?5;
 
 -- name: records_of_claim
--- Versions that make one claim in one scope.
+-- Versions that make one claim in one scope: found by its digest, or by its text where an earlier release wrote them.
 SELECT * FROM record INDEXED BY record_claim
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
-  AND claim_key = :claim_key
+  AND claim_key IN (:claim_digest, :claim_key)
   AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 

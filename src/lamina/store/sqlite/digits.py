@@ -1,0 +1,49 @@
+"""Hashes and ids as the bytes that their digits say. Earlier releases kept the texts, and what is no hash or id still is one."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, overload
+
+from lamina.kernel.ids import Prefix
+
+__all__ = ["hash_of", "id_of", "stored_hash", "stored_id"]
+
+_SHA256: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_UUID7: Final = re.compile(r"_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_HASH_BYTES: Final = 32
+_ID_BYTES: Final = 16
+
+
+def stored_hash(text: str) -> str | bytes:
+    """``sha256:`` and 64 digits as 32 bytes; any other text as it is."""
+    return bytes.fromhex(text[7:]) if _SHA256.fullmatch(text) else text
+
+
+def hash_of(stored: str | bytes) -> str:
+    """A hash as it was made; of a damaged file it need not be one."""
+    if not isinstance(stored, bytes):
+        return stored
+    return f"sha256:{stored.hex()}" if len(stored) == _HASH_BYTES else stored.decode(errors="replace")
+
+
+def stored_id(text: str, prefix: Prefix) -> str | bytes:
+    """An id of a namespace, which the column names, as 16 bytes; any other text as it is."""
+    head = len(prefix)
+    if text[:head] != prefix or not _UUID7.fullmatch(text, head):
+        return text
+    return bytes.fromhex(text[head + 1 :].replace("-", ""))
+
+
+@overload
+def id_of(stored: str | bytes, prefix: Prefix) -> str: ...
+@overload
+def id_of(stored: None, prefix: Prefix) -> None: ...
+def id_of(stored: str | bytes | None, prefix: Prefix) -> str | None:
+    """An id as it was made, None where there is none; of a damaged file it need not be one."""
+    if not isinstance(stored, bytes):
+        return stored
+    if len(stored) != _ID_BYTES:
+        return stored.decode(errors="replace")
+    digits = stored.hex()
+    return f"{prefix}_{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
