@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Final
 from unicodedata import category, combining
 
-__all__ = ["escaped", "on_one_line", "quoted", "shown", "unquoted", "without_markers"]
+__all__ = ["escaped", "is_plain", "on_one_line", "quoted", "shown", "unquoted", "without_markers"]
 
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\ufe0e", "\ufe0f", "\u20e3"
@@ -72,6 +72,11 @@ def shown(text: str) -> str:
     if _COMMON.fullmatch(text) or _UNSEEN.search(text) is None:
         return text
     return _sifted(_BREAK.sub("\n", text), lambda _: "")
+
+
+def is_plain(text: str) -> bool:
+    """Whether nothing in it, nor in any part of it, is unseen or could open a marker; False says nothing."""
+    return _COMMON.fullmatch(text) is not None
 
 
 def on_one_line(text: str) -> str:
