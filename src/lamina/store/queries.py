@@ -110,7 +110,7 @@ class Shown:
             return
         at_home = self._home(new)
         self._scopes |= at_home
-        unknown = sorted(new - at_home.keys()) if len(at_home) < len(new) else ()
+        unknown = sorted(new.difference(at_home))
         if unknown:
             self._scopes |= dict.fromkeys(unknown)
             self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
