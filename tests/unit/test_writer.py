@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import ClassVar
 
 import apsw
@@ -12,7 +13,8 @@ import pytest
 
 from lamina import limits
 from lamina.errors import Fault, Invalid, Unavailable
-from lamina.store.sqlite.connection import Writer
+from lamina.store.sqlite.connection import Writer, open_connection
+from lamina.store.sqlite.works import ReadsFirst
 
 
 @pytest.fixture
@@ -46,6 +48,40 @@ def numbers(writer: Writer) -> list[int]:
 def test_a_write_returns_its_result(writer: Writer) -> None:
     assert insert(writer, 7) == 7
     assert numbers(writer) == [7]
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["nobody writes", "another process writes"])
+def test_who_reads_first_lets_others_write_and_begins_anew_after_them(tmp_path: Path, beside: bool) -> None:
+    other = open_connection(tmp_path / "db", durable=False)
+    other.execute("CREATE TABLE t (n INTEGER UNIQUE)")
+    other.set_busy_handler(None)  # it does not wait for the lock
+    writer = Writer(open_connection(tmp_path / "db", durable=False))
+    begun: list[int] = []
+
+    def work(connection: apsw.Connection) -> int:
+        ((count,),) = connection.execute("SELECT count(*) FROM t")
+        begun.append(count)
+        if beside and len(begun) == 1:
+            other.execute("INSERT INTO t VALUES (1)")
+        connection.execute("INSERT INTO t VALUES (?)", (10 + count,))
+        return count
+
+    # Its change follows on what it read, whoever wrote meanwhile.
+    assert writer.write(ReadsFirst(work)) == int(beside)
+    assert begun == ([0, 1] if beside else [0])
+    assert {row[0] for row in other.execute("SELECT n FROM t")} == ({1, 11} if beside else {10})
+    writer.close()
+    other.close()
+
+
+def test_who_reads_first_and_fails_changes_nothing(writer: Writer) -> None:
+    def work(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO t VALUES (1)")
+        raise Invalid("INVALID_REQUEST", "no")
+
+    with pytest.raises(Invalid):
+        writer.write(ReadsFirst(work))
+    assert numbers(writer) == []
 
 
 def test_writes_that_wait_share_a_commit_and_one_failure_takes_no_other(

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
@@ -26,6 +26,7 @@ from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.observe.rounds import Failures, class_of
 from lamina.observe.traces import inner_span
 from lamina.store.rows import Row
+from lamina.store.sqlite.works import AwaitedWrite, ReadsFirst
 
 __all__ = ["Readers", "Riders", "Writer", "open_connection", "translated"]
 
@@ -37,34 +38,7 @@ _Land = Callable[[str | None], _Board]
 """Makes what lands with a write, of the event that the write is about; what it returns puts that aboard and cannot fail."""
 
 
-class _Landing(Generic[T]):
-    """The outcome of a write that one thread waits for and nobody cancels: one lock, where a future takes four."""
-
-    def __init__(self) -> None:
-        self._over = threading.Lock()
-        self._over.acquire()
-        self._result: T | None = None
-        self._failure: BaseException | None = None
-
-    def result(self) -> T:
-        """What the work gave back, once that is on disk; raises what it raised."""
-        self._over.acquire()
-        if self._failure is not None:
-            raise self._failure
-        return self._result  # type: ignore[return-value] # it landed, so there is one
-
-    def set_result(self, result: T) -> None:
-        """It landed."""
-        self._result = result
-        self._over.release()
-
-    def set_exception(self, failure: BaseException) -> None:
-        """It did not."""
-        self._failure = failure
-        self._over.release()
-
-
-_Settled = Future[Any] | _Landing[Any]
+_Settled = Future[Any] | AwaitedWrite[Any]
 _Write = tuple[Callable[[apsw.Connection], Any], _Settled, Callable[[Any], str | None] | None, _Land | None]
 
 _Outcome = tuple[_Settled, Any, BaseException | None]
@@ -191,7 +165,7 @@ class Writer:
         ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
         """
         with inner_span("sqlite COMMIT", "client", _COMMITS):
-            landing: _Landing[T] = _Landing()
+            landing: AwaitedWrite[T] = AwaitedWrite()
             self._queue(work, landing, event_of)
             return landing.result()
 
@@ -206,7 +180,7 @@ class Writer:
     def _queue(
         self,
         work: Callable[[apsw.Connection], T],
-        outcome: Future[T] | _Landing[T],
+        outcome: Future[T] | AwaitedWrite[T],
         event_of: Callable[[T], str | None] | None,
     ) -> None:
         rider = self._riders.boarding()
@@ -312,20 +286,8 @@ class Writer:
         return later_s if riders_s is None else min(riders_s, later_s)
 
     def _commit(self, group: Sequence[_Write]) -> bool:
-        outcomes: list[_Outcome] = []
         try:
-            self._riders.begin()
-            self._connection.execute("BEGIN IMMEDIATE")
-            for joined, run in groupby(group, key=lambda write: getattr(write[0], "together", None)):
-                writes = list(run)
-                shared = self._joined(joined, writes) if joined is not None and len(writes) > 1 else None
-                if shared is not None:
-                    outcomes += shared
-                    continue
-                for work, future, event_of, rider in writes:
-                    outcomes.append((future, *self._attempt(work, event_of, rider)))
-            self._riders.drain(self._connection)
-            self._connection.execute("COMMIT")
+            outcomes = self._read_first(group) or self._transaction(group, "BEGIN IMMEDIATE")
         except BaseException as error:
             if self._connection.in_transaction:
                 with contextlib.suppress(apsw.Error):
@@ -348,6 +310,32 @@ class Writer:
                 _settle(future, result, failed)
             self._committed()
         return True
+
+    def _read_first(self, group: Sequence[_Write]) -> list[_Outcome] | None:
+        """A work that reads first, alone; None where there is none, or where somebody else wrote after it began to read."""
+        if len(group) != 1 or not isinstance(group[0][0], ReadsFirst):
+            return None
+        try:
+            return self._transaction(group, "BEGIN DEFERRED")
+        except apsw.BusyError:
+            self._connection.execute("ROLLBACK")
+            return None
+
+    def _transaction(self, group: Sequence[_Write], begin: str) -> list[_Outcome]:
+        outcomes: list[_Outcome] = []
+        self._riders.begin()
+        self._connection.execute(begin)
+        for joined, run in groupby(group, key=lambda write: getattr(write[0], "together", None)):
+            writes = list(run)
+            shared = self._joined(joined, writes) if joined is not None and len(writes) > 1 else None
+            if shared is not None:
+                outcomes += shared
+                continue
+            for work, future, event_of, rider in writes:
+                outcomes.append((future, *self._attempt(work, event_of, rider)))
+        self._riders.drain(self._connection)
+        self._connection.execute("COMMIT")
+        return outcomes
 
     def _note_refusals(self, failures: Sequence[BaseException | None]) -> None:
         refused = any(
@@ -390,6 +378,8 @@ class Writer:
         except Exception as error:
             if not self._connection.in_transaction:
                 raise  # a full disk ends the whole transaction by itself: nobody's write has landed
+            if isinstance(work, ReadsFirst) and isinstance(error, apsw.BusyError):
+                raise  # nothing is written yet: the lock is taken with the first change
             self._connection.execute("ROLLBACK TO one_write")
             self._connection.execute("RELEASE one_write")
             return None, _translated(error)

@@ -26,6 +26,7 @@ from lamina.store.sqlite.folding import all_whole, unfold
 from lamina.store.sqlite.index import drop_text, put_texts
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import SqliteLog, find_event
+from lamina.store.sqlite.works import ReadsFirst
 
 __all__ = ["SqliteErasing", "fill_frozen", "forget_aside", "lay_frozen"]
 
@@ -74,7 +75,7 @@ class SqliteErasing:
             _land(connection, erasure.tenant_id, changes)
             return changes.erased
 
-        return self._writer.write(work)
+        return self._writer.write(ReadsFirst(work))
 
     def tombstone(self, tenant_id: str, record_id: str) -> Tombstone | None:
         """Mirrors ``Erasing.tombstone``."""
