@@ -393,7 +393,7 @@ class Settings(HistorySettings):
             value, most = getattr(self, cold), getattr(self, kept)
             if value > most:
                 hint = f"lower it, or raise {_names_of(kept)}: what is in cold storage is kept"
-                _require(False, cold, value, f"1 to {most}, which {_names_of(kept)} is", hint)
+                raise _refused(cold, value, f"1 to {most}, which {_names_of(kept)} is", hint)
 
     @property
     def further_doors(self) -> frozenset[str]:
@@ -415,12 +415,12 @@ class Settings(HistorySettings):
 
 def _require(holds: bool, name: str, value: object, accepted: str, hint: str | None = None) -> None:
     if not holds:
-        raise Invalid(
-            "INVALID_SETTING",
-            f"{_names_of(name)} is {value!r}; accepted: {accepted}",
-            hint=hint,
-            details={"setting": f"LAMINA_{name.upper()}"},
-        )
+        raise _refused(name, value, accepted, hint)
+
+
+def _refused(name: str, value: object, accepted: str, hint: str | None) -> Invalid:
+    said = f"{_names_of(name)} is {value!r}; accepted: {accepted}"
+    return Invalid("INVALID_SETTING", said, hint=hint, details={"setting": f"LAMINA_{name.upper()}"})
 
 
 def _names_of(name: str) -> str:
