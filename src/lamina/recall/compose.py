@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from lamina.kernel.records import Fact, Layer
 from lamina.language.tokens import term_set
-from lamina.recall.pack import Item, LateLine
+from lamina.recall.pack import Item, LateLine, tokens_of
 from lamina.recall.plan import BlockShape
 
 __all__ = ["compose", "disputed"]
@@ -37,7 +37,7 @@ class _Line(NamedTuple):
     @property
     def tokens(self) -> int:
         """What it costs."""
-        return self.least if isinstance(self.wording, str) else self.wording.made[1]
+        return tokens_of(self.wording, self.least)
 
     @property
     def worded(self) -> Item:
@@ -74,7 +74,11 @@ def compose(
 
 
 def _own_lines(items: Iterable[Item]) -> list[_Line]:
-    return [_Line(item, item.tokens_least, item.wording) for item in items]
+    return list(map(_own_line, items))
+
+
+def _own_line(item: Item) -> _Line:
+    return _Line(item, item.tokens_least, item.wording)
 
 
 def _in_room_left(
@@ -102,7 +106,7 @@ def _with_what_came_later(events: Sequence[Item]) -> list[_Line]:
             for share, (least, wording) in zip(_MORE_WORTH, item.excerpts, strict=False):
                 lines.append((-(own * share), goes_later, _Line(item, least, wording)))
         else:
-            lines.append((-own, goes_later, _Line(item, item.tokens_least, item.wording)))
+            lines.append((-own, goes_later, _own_line(item)))
     lines.sort(key=_WORTH)
     return [line for _, _, line in lines]
 

@@ -20,7 +20,7 @@ from lamina.kernel.records import Layer, Record
 from lamina.models.ports import Float32Array
 from lamina.recall.superseded import Superseded
 
-__all__ = ["MMR_LAMBDA", "Item", "LateLine", "Packed", "diversify", "pack"]
+__all__ = ["MMR_LAMBDA", "Item", "LateLine", "Packed", "diversify", "pack", "tokens_of"]
 
 MMR_LAMBDA: Final = 0.7
 SHARES: Final[Mapping[Layer, float]] = {
@@ -48,6 +48,11 @@ class LateLine:
         if self._made is None:
             self._made = self._make()
         return self._made
+
+
+def tokens_of(wording: str | LateLine, least: int) -> int:
+    """What a line costs: what it costs at least is all where it is worded already."""
+    return least if isinstance(wording, str) else wording.made[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,7 +88,7 @@ class Item:
     @property
     def tokens(self) -> int:
         """What its line costs."""
-        return self.tokens_least if isinstance(self.wording, str) else self.wording.made[1]
+        return tokens_of(self.wording, self.tokens_least)
 
     def fits(self, budget: int) -> bool:
         """Whether there is room for it in so many tokens. What surely is too long is not worded."""
