@@ -55,6 +55,11 @@ class Prefix(StrEnum):
     REQUEST = "req"
     TOKEN = "tok"  # noqa: S105 - the seed's name of a namespace, not a secret
 
+    @property
+    def opening(self) -> str:
+        """How its ids begin: for who asks it of thousands."""
+        return f"{self.value}_"
+
 
 _UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _TIME_US_MAX: Final = (1 << 48) * 1000 - 1

@@ -81,8 +81,8 @@ def layer_of(record_id: str) -> Layer | None:
     return _LAYER_OF_PREFIX.get(record_id.rpartition("_")[0])
 
 
-_EVENT_ID = f"{Prefix.EVENT.value}_"
-_ENTITY_ID = f"{Prefix.ENTITY.value}_"
+_EVENT_ID = Prefix.EVENT.opening
+_ENTITY_ID = Prefix.ENTITY.opening
 
 
 def is_event(record_id: str) -> bool:

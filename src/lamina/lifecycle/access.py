@@ -15,7 +15,7 @@ from lamina.types.lifecycle import LifecycleFilters
 
 __all__ = ["RowKind", "kind_of", "may_follow", "query_of", "row_after", "subscribe_grant", "visible"]
 
-_ERASURE = f"{Prefix.ERASURE.value}_"
+_ERASURE = Prefix.ERASURE.opening
 
 
 def subscribe_grant(scope: str | None) -> Grant:

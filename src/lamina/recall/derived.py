@@ -44,7 +44,7 @@ LINKED_FROM: Final = 0.2
 how new, how important and how sure it is would stand for an answer."""
 _SURELY_LINKED_FROM: Final = 0.5
 """A claim that says nothing of what is asked is no mere claim of the same person where it rests on an event of such a score."""
-_CLAIMS: Final = (f"{Prefix.FACT.value}_", f"{Prefix.BELIEF.value}_")
+_CLAIMS: Final = (Prefix.FACT.opening, Prefix.BELIEF.opening)
 """How the ids of facts and beliefs begin."""
 _STEPS: Final[Mapping[Layer, int]] = {
     Layer.FACTS: 1,

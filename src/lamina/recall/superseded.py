@@ -51,7 +51,7 @@ class _Resting(Protocol):
     def resting_on(self, source_ids: Collection[str]) -> Mapping[str, Sequence[str]]: ...
 
 
-_FACT: Final = f"{Prefix.FACT.value}_"
+_FACT: Final = Prefix.FACT.opening
 BEHIND: Final = 0.5
 """What a superseded event keeps of its score, or of that of its correction where this is less."""
 

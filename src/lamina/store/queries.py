@@ -28,7 +28,7 @@ Home = Callable[[Collection[str]], Mapping[str, Scope]]
 
 _DEPTH = 3  # event -> fact or episode -> belief -> concept
 _DEPTH_BELOW = 4
-_EVENT_ID = f"{Prefix.EVENT.value}_"
+_EVENT_ID = Prefix.EVENT.opening
 
 
 @dataclass(frozen=True, slots=True)

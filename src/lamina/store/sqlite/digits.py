@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final, overload
 
-from lamina.kernel.ids import Prefix
+from lamina.kernel.ids import Prefix, prefix_of
 
-__all__ = ["hash_of", "id_of", "stored_hash", "stored_id"]
+__all__ = ["hash_of", "id_bytes", "id_of", "stored_hash", "stored_id"]
 
 _SHA256: Final = re.compile(r"sha256:[0-9a-f]{64}")
-_UUID7: Final = re.compile(r"_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _HASH_BYTES: Final = 32
 _ID_BYTES: Final = 16
+_UUID_CHARS: Final = 36
 
 
 def stored_hash(text: str) -> str | bytes:
@@ -29,10 +29,12 @@ def hash_of(stored: str | bytes) -> str:
 
 def stored_id(text: str, prefix: Prefix) -> str | bytes:
     """An id of a namespace, which the column names, as 16 bytes; any other text as it is."""
-    head = len(prefix)
-    if text[:head] != prefix or not _UUID7.fullmatch(text, head):
-        return text
-    return bytes.fromhex(text[head + 1 :].replace("-", ""))
+    return id_bytes(text) if prefix_of(text) is prefix else text
+
+
+def id_bytes(id_: str) -> bytes:
+    """The 16 bytes of an id of ours, of whatever namespace."""
+    return bytes.fromhex(id_[-_UUID_CHARS:].replace("-", ""))
 
 
 @overload

@@ -19,6 +19,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.owners import TABLES, Holds
 from lamina.store.rules.traces import IDS
 from lamina.store.sqlite.connection import open_connection
+from lamina.store.sqlite.digits import id_bytes
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.upkeep import REPOSITORIES
 
@@ -34,7 +35,7 @@ _STRUCTURE_2: Final = b"\xff\x00\x00\x01"
 def rows_with(path: Path, tenant_id: str, ids: Collection[str]) -> dict[str, int]:
     """In how many rows of which table and column some ids stand: alone, as a text or as bytes, or inside of a text."""
     wanted, found = frozenset(ids), Counter[str]()
-    as_bytes = {bytes.fromhex(id_[-36:].replace("-", "")) for id_ in ids if IDS.fullmatch(id_)}
+    as_bytes = {id_bytes(each) for each in ids if IDS.fullmatch(each)}
     with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
         for table, place in TABLES.items():
             columns = [name for name, holds in place.columns.items() if holds is not Holds.FIGURES]
