@@ -25,6 +25,7 @@ from given import (
     support,
 )
 from lamina.kernel.events import Context, Event
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Author,
@@ -531,6 +532,32 @@ def test_how_inputs_of_concepts_stand_is_told_without_their_words(store: Store) 
     }
     assert counting == {records[at].id for at in (0, 6, 7, 9, 12)}
     assert store.records.input_states(TENANT, []) == store.records.input_states("other", ids) == {}
+
+
+def test_the_head_of_a_version_is_told_without_the_rest_of_it(store: Store) -> None:
+    entity = ObjectValue("entity", None, None, None, "ent_bob", "Bob")
+    records = [
+        fact("plain"),
+        fact("denied", negated=True, from_offset=60, to_offset=-120, valid_to=NOON + 9),
+        fact("named", object=entity, slot="ent_alice|knows", superseded_by="fact_plain"),
+        fact("measured", object=ObjectValue("literal", 30, "integer", "km")),
+        fact("fading", fades_at=NOON + 50, kind="plan"),
+        fact("ended", recorded_to=NOON + 4, closed_by="fact_9"),
+        loop(),
+        belief(),
+        belief("deprecated", stance=Stance.DEPRECATED),
+        episode(),
+        concept(),
+        fact("out", excluded=True),
+    ]
+    land(store, Writes(records=records))
+    ids = [*(each.id for each in records), "fact_none"]
+    for seen_at in (None, NOON + 2, NOON + 6, NOON - 1):
+        as_read = store.records.get(TENANT, ids, seen_at=seen_at)
+        heads = store.records.heads(TENANT, ids, seen_at=seen_at)
+        assert heads == {i: RecordHead.of(each) for i, each in as_read.items()}
+    assert len({head.claim for head in store.records.heads(TENANT, ids).values()}) > 4
+    assert store.records.heads(TENANT, []) == store.records.heads("other", ids) == {}
 
 
 def test_a_query_may_ask_for_what_is_newer_in_one_scope_and_in_several(store: Store) -> None:

@@ -33,6 +33,8 @@ def stores(tmp_path: Path) -> Iterator[tuple[SqliteStore, SqliteStore]]:
 def all_of(records: Records | ReadsOfNow) -> list[object]:
     return [
         dict(records.get(TENANT, IDS, seen_at=NOON + 10**6)),
+        records.heads(TENANT, IDS),
+        records.heads(TENANT, IDS, seen_at=NOON + 10**6),
         records.input_states(TENANT, IDS),
         records.resting_on(TENANT, EVENTS),
         records.resting_above(TENANT, EVENTS, 3),

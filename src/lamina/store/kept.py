@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TypeVar
 
 from lamina import limits
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
@@ -33,6 +34,7 @@ class _Tables:
     """By id, what functions of ``Records`` gave for it; of what is not there, None or nothing."""
 
     records: dict[str, Record | None] = field(default_factory=dict)
+    heads: dict[str, RecordHead | None] = field(default_factory=dict)
     states: dict[str, InputState | None] = field(default_factory=dict)
     resting: dict[str, list[str]] = field(default_factory=dict)
     supports: dict[str, list[Support]] = field(default_factory=dict)
@@ -144,6 +146,30 @@ class ReadsOfNow:
             else:
                 found[record_id] = as_stood(record, seen_at)
         return found | self._records.get(tenant_id, later, seen_at=seen_at) if later else found
+
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, RecordHead]:
+        """Mirrors ``Records.heads``."""
+
+        def read(unknown: Collection[str]) -> Mapping[str, RecordHead | None]:
+            found = self._records.heads(tenant_id, unknown)
+            return {each: found.get(each) for each in unknown}
+
+        known = self._looked_up(self._tables.heads, ids, read)
+        if seen_at is None:
+            return {i: head for i, head in known.items() if head is not None}
+        found, later = {}, []
+        for i, head in known.items():
+            if head is None:
+                continue
+            if head.recorded_from > seen_at:
+                later.append(i)
+            elif head.recorded_to is None or head.recorded_to <= seen_at:
+                found[i] = head
+            else:
+                found[i] = head.as_stood(seen_at)
+        return found | self._records.heads(tenant_id, later, seen_at=seen_at) if later else found
 
     def input_states(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Entity,
@@ -126,6 +127,13 @@ class MemoryRecords:
         return {
             record_id: as_stood(versions[-1], seen_at) for record_id, versions in found.items() if versions
         }
+
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, RecordHead]:
+        """Mirrors ``Records.heads``."""
+        found = self.get(tenant_id, ids, seen_at=seen_at)
+        return {i: RecordHead.of(each) for i, each in found.items()}
 
     def input_states(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None

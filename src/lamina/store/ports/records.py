@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
@@ -140,6 +141,12 @@ class Records(WhyGraph, Protocol):
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, Record]:
         """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``, as it stood then."""
+        ...
+
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, RecordHead]:
+        """The heads of what ``get`` gives."""
         ...
 
     def input_states(

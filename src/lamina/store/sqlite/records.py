@@ -12,6 +12,7 @@ import apsw
 
 from lamina import limits
 from lamina.kernel.canonical import compact
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import (
     Entity,
@@ -33,7 +34,7 @@ from lamina.store.bodies import packed
 from lamina.store.claim_digests import claim_digest, matter_digest
 from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
 from lamina.store.ports.writes import Writes
-from lamina.store.rows import BODY, Row, packed_row, read_record
+from lamina.store.rows import BODY, Row, packed_row, read_head, read_record
 from lamina.store.rules.records import as_stood
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
@@ -141,6 +142,15 @@ class SqliteRecords:
             return {}
         rows = self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
         return {record.id: as_stood(record, seen_at) for record in map(_read, rows)}
+
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, RecordHead]:
+        """Mirrors ``Records.heads``."""
+        if not ids:
+            return {}
+        rows = self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
+        return {head.id: head.as_stood(seen_at) for head in map(read_head, rows)}
 
     def input_states(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
