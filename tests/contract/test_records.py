@@ -422,23 +422,6 @@ def test_ids_of_sources_and_of_episodes_are_read_as_they_were_known(store: Store
     assert records.episodes_of(TENANT, [], **late) == {}
 
 
-def test_what_rests_on_sources_is_read_in_so_many_steps(store: Store) -> None:
-    pairs = [("fact_1", "evt_1"), ("ep_1", "evt_1"), ("belief_1", "fact_1"), ("belief_1", "fact_2"),
-             ("concept_1", "belief_1"), ("fact_2", "evt_2")]  # fmt: skip
-    land(store, Writes(supports=[support(record, source, recorded_at=NOON) for record, source in pairs]))
-    land(store, Writes(supports=[support("concept_2", "belief_1", recorded_at=NOON + 9)]))
-    above = store.records.resting_above
-    assert above(TENANT, ["evt_1"], 1) == {"evt_1": ["ep_1", "fact_1"]}
-    whole = {
-        "evt_1": ["ep_1", "fact_1"],
-        "fact_1": ["belief_1"],
-        "belief_1": ["concept_1", "concept_2"],
-    }
-    assert above(TENANT, ["evt_1", "evt_9"], 3) == whole
-    assert above(TENANT, ["evt_1"], 3, seen_at=NOON + 8) == {**whole, "belief_1": ["concept_1"]}
-    assert above(TENANT, [], 3) == above("other", ["evt_1"], 3) == {}
-
-
 def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
     edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("belief_1", "fact_2", place=1),
              support("belief_1", "fact_1", place=2), support("concept_1", "belief_1")]  # fmt: skip

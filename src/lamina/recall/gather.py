@@ -56,8 +56,6 @@ from lamina.store.queries import Links, Shown
 __all__ = ["Gathering"]
 
 _CLAIM_LAYERS: Final = (Layer.FACTS, Layer.BELIEFS)
-_BEYOND_EVENTS: Final = 2
-"""So many steps above the records of events lies what rests on them: beliefs on facts, concepts on beliefs."""
 
 
 class Gathering:
@@ -105,8 +103,6 @@ class Gathering:
         sources = [one.record_id for one in ranked[: plan.breadth.sources]]
         shown.resting_on({*event_ids, *sources})
         layers = derived_layers(plan)
-        if layers:
-            self._read_through(sources)
         graph = graph_scores(plan, layers, ranked, shown)
         about, named = self._named(layers) if layers else (frozenset[str](), frozenset[str]())
         wanted = wanted_records(plan, layers, self._words, graph, named)
@@ -256,11 +252,6 @@ class Gathering:
         }
         return replace(derived, by_layer=by_layer)
 
-    def _read_through(self, event_ids: Collection[str]) -> None:
-        """Read what rests on what rests on events."""
-        records = {i for ids in self._shown.resting_on(event_ids).values() for i in ids}
-        self._shown.read_above(records, _BEYOND_EVENTS)
-
     # ---- the third round
 
     def rendered(self, chosen: Mapping[Layer, Sequence[Item]], cited: Collection[str]) -> Rendered:
@@ -268,7 +259,6 @@ class Gathering:
         inputs of the chosen concepts."""
         self._plan.deadline.check()
         event_ids = [item.id for item in chosen.get(Layer.EVENTS, ())]
-        self._read_through(event_ids)
         self._shown.derived_from(event_ids)
         self._read_sources([each for each in cited if not is_event(each)])
         concepts = [item.value for item in chosen.get(Layer.UNDERSTANDING, ())]

@@ -192,19 +192,14 @@ class ReadsOfNow:
         self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
-        return self.resting_above(tenant_id, source_ids, 1, seen_at=seen_at)
-
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``Records.resting_above``."""
         assert seen_at is None, "a reader of an earlier time reads the store"
 
-        # A statement a step: one for all steps takes twice the time, and most of what it brings is kept here.
-        def read(unknown: Collection[str], _: int) -> Mapping[str, list[str]]:
-            return self._records.resting_on(tenant_id, unknown)
+        def read(unknown: Collection[str]) -> Mapping[str, list[str]]:
+            found = self._records.resting_on(tenant_id, unknown)
+            return {each: found.get(each, []) for each in unknown}
 
-        return self._walked(self._tables.resting, source_ids, steps, read, None, at_once=1)
+        known = self._looked_up(self._tables.resting, source_ids, read)
+        return {each: ids for each, ids in known.items() if ids}
 
     def supports_of(
         self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
@@ -253,7 +248,7 @@ class ReadsOfNow:
             return self._records.sources_below(tenant_id, unknown, left, width, most=most)
 
         table = self._tables.sources if most is None else self._tables.first_sources
-        return self._walked(table, record_ids, steps, read, width, at_once=steps)
+        return self._walked(table, record_ids, steps, read, width)
 
     def _looked_up(
         self,
@@ -281,11 +276,10 @@ class ReadsOfNow:
         ids: Collection[str],
         steps: int,
         read: Callable[[Collection[str], int], Mapping[str, list[str]]],
-        width: int | None,
-        at_once: int,
+        width: int,
     ) -> dict[str, list[str]]:
         """Where edges lead to from ids, from the records among the first ``width`` there, and so on in so many steps. What is not kept is
-        read, as many steps further as are read ``at_once``."""
+        read, with all that is below."""
         found: dict[str, list[str]] = {}
         lately: dict[str, list[str]] = {}
         front: Collection[str] = ids
@@ -298,7 +292,7 @@ class ReadsOfNow:
                 else:
                     found[each] = led_to or []
             if unknown:
-                left = min(at_once, steps - step)
+                left = steps - step
                 values = _reached(read(unknown, left), unknown, left, width)
                 self._owner.keep(self._kept, self._number, table, values)
                 lately |= values
@@ -310,7 +304,7 @@ class ReadsOfNow:
 
 
 def _reached(
-    read: Mapping[str, list[str]], ids: Iterable[str], steps: int, width: int | None
+    read: Mapping[str, list[str]], ids: Iterable[str], steps: int, width: int
 ) -> dict[str, list[str]]:
     """What was read, with an empty list for each id that was reached and leads nowhere."""
     reached: dict[str, list[str]] = {}
@@ -321,6 +315,6 @@ def _reached(
     return reached
 
 
-def _onward(led_to: Iterable[list[str]], width: int | None, known: Container[str]) -> set[str]:
+def _onward(led_to: Iterable[list[str]], width: int, known: Container[str]) -> set[str]:
     """The records among the first ``width`` ids of each list that are not known."""
     return {each for ids in led_to for each in records_among(ids[:width]) if each not in known}

@@ -90,7 +90,6 @@ class Shown:
         self._cited: dict[str, list[str]] = {}
         self._onward: dict[str, list[str]] = {}
         self._derived: dict[str, list[str]] = {}
-        self._looked_at: set[str] = set()
         self._hidden_ids: set[str] = set()
 
     @property
@@ -100,20 +99,8 @@ class Shown:
 
     def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
-        self._read_scopes(ids)
+        self._look_at(set(ids))
         return {each: scope for each in ids if (scope := self._scopes[each]) is not None}
-
-    def _read_scopes(self, ids: Iterable[str]) -> None:
-        # One by one: a difference of key views walks through all the known ones.
-        new = {each for each in ids if each not in self._scopes}
-        if not new:
-            return
-        at_home = self._home(new)
-        self._scopes |= at_home
-        unknown = sorted(new.difference(at_home))
-        if unknown:
-            self._scopes |= dict.fromkeys(unknown)
-            self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
 
     def resting_on(self, source_ids: Collection[str]) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
@@ -123,22 +110,6 @@ class Shown:
             visible = self._visible(found)
             self._resting |= {source: visible.get(source, []) for source in unknown}
         return {each: ids for each in source_ids if (ids := self._resting[each])}
-
-    def read_above(self, source_ids: Collection[str], steps: int = _DEPTH) -> None:
-        """Read in one statement what rests on sources, what rests on that, and so on, in so many steps: ``resting_on`` has it at hand
-        from then on."""
-        front = [each for each in source_ids if each not in self._resting]
-        if not front:
-            return
-        above = self._records.resting_above(self._tenant_id, front, steps, seen_at=self._seen_at)
-        visible = self._visible(above)
-        reached = set(front)
-        for _ in range(steps):
-            for source in front:
-                self._resting[source] = visible.get(source, [])
-            # Through what is at hand already too: from here it may be a step nearer, and what rests on it is wanted.
-            front = sorted({each for source in front for each in self._resting[source]} - reached)
-            reached.update(front)
 
     def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
         """Mirrors ``derived_from``, as the reader may see it."""
@@ -191,7 +162,7 @@ class Shown:
         below = self._records.sources_below(
             self._tenant_id, record_ids, steps, width, most=most, seen_at=self._seen_at
         )
-        hidden = self._hidden({each for ids in below.values() for each in records_among(ids)})
+        hidden = self._hidden(set().union(*below.values()))
         cited = {i: _first(below.get(i, ()), hidden, width) for i in {*record_ids, *below}}
         short = [i for i, ids in below.items() if len(ids) == most and len(cited[i]) < width]
         if short:
@@ -217,22 +188,36 @@ class Shown:
             for key, supports in found.items()
         }
 
-    def _hidden(self, ids: Collection[str]) -> Collection[str]:
+    def _hidden(self, ids: set[str]) -> Collection[str]:
         """What the reader may not see of the ids, and of all that were looked at before."""
-        new = set(ids) - self._looked_at
-        self._looked_at |= new
-        records = records_among(new)
-        self._read_scopes(records)
-        for each in records:
-            scope = self._scopes[each]
-            if scope is None:
-                continue
-            readable = self._readable.get(scope)
-            if readable is None:
-                readable = self._readable[scope] = self._may_read(scope)
-            if not readable:
-                self._hidden_ids.add(each)
+        self._look_at(ids)
         return self._hidden_ids
+
+    def _look_at(self, ids: set[str]) -> None:
+        """Know the scopes of those of the ids that are records', and which of these may not be seen."""
+        new = ids.difference(self._scopes)
+        if not new:
+            return
+        found = self._home(new)
+        self._scopes |= found
+        self._hide(found)
+        elsewhere = sorted(records_among(new.difference(found)))
+        if elsewhere:
+            self._scopes |= dict.fromkeys(elsewhere)
+            found = self._records.scopes_of(self._tenant_id, elsewhere)
+            self._scopes |= found
+            self._hide(found)
+
+    def _hide(self, found: Mapping[str, Scope]) -> None:
+        unreadable = {scope for scope in set(found.values()) if not self._is_readable(scope)}
+        if unreadable:
+            self._hidden_ids.update(i for i in records_among(found) if found[i] in unreadable)
+
+    def _is_readable(self, scope: Scope) -> bool:
+        readable = self._readable.get(scope)
+        if readable is None:
+            readable = self._readable[scope] = self._may_read(scope)
+        return readable
 
 
 def records_among(ids: Iterable[str]) -> list[str]:

@@ -303,18 +303,6 @@ class MemoryRecords:
                     found[source_id][each.record_id] = None
         return {source_id: list(ids) for source_id, ids in found.items()}
 
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``Records.resting_above``."""
-        found: dict[str, list[str]] = {}
-        front: Collection[str] = source_ids
-        for _ in range(steps):
-            above = self.resting_on(tenant_id, front, seen_at=seen_at)
-            found |= above
-            front = {each for ids in above.values() for each in ids if each not in found}
-        return found
-
     def supports_related(
         self,
         tenant_id: str,

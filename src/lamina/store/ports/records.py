@@ -84,12 +84,6 @@ class WhyGraph(Protocol):
         """The ids of the records that rest on each source, or did at ``seen_at``, in their order, each once."""
         ...
 
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``resting_on`` of the sources, of what rests on them, and so on: so many steps in one statement."""
-        ...
-
     def supports_of(
         self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[Support]]:

@@ -329,31 +329,12 @@ class SqliteRecords:
         self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
-        found: dict[str, list[str]] = defaultdict(list)
-        if source_ids:
-            bindings = (tenant_id, json_list(source_ids))
-            if seen_at is None:
-                rows = self._readers.rows(_SQL["resting_on"], bindings)
-            else:
-                rows = self._readers.rows(_SQL["resting_on_by"], (*bindings, seen_at))
-            for source_id, record_id in rows:
-                found[source_id].append(record_id)
-        return dict(found)
-
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``Records.resting_above``."""
-        found: dict[str, list[str]] = defaultdict(list)
-        if source_ids:
-            bindings = (tenant_id, json_list(source_ids), steps)
-            if seen_at is None:
-                rows = self._readers.rows(_SQL["resting_above"], bindings)
-            else:
-                rows = self._readers.rows(_SQL["resting_above_by"], (*bindings, seen_at))
-            for source_id, record_id in rows:
-                found[source_id].append(record_id)
-        return dict(found)
+        if not source_ids:
+            return {}
+        bindings = (tenant_id, json_list(source_ids))
+        block = ("resting_on", bindings) if seen_at is None else ("resting_on_by", (*bindings, seen_at))
+        # Put in order here: a recall asks for hundreds, and the engine would sort all rows at once.
+        return {source: sorted(set(ids)) for source, ids in self._grouped(*block).items()}
 
     def supports_related(
         self,

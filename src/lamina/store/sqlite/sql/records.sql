@@ -316,40 +316,14 @@ WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND reco
 GROUP BY source_id, record_id ORDER BY source_id, record_id;
 
 -- name: resting_on
--- The ids alone of what rests on sources, from the index: ?2 is a JSON list.
-SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
-WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
-ORDER BY source_id, record_id;
+-- The ids alone of what rests on sources, from the index, once for each edge: ?2 is a JSON list.
+SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+WHERE s.tenant_id = ?1 AND s.source_id = wanted.value;
 
 -- name: resting_on_by
 -- As resting_on, of what was known by ?3: that is not in the index, and the rows are read.
-SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
-WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND recorded_at <= ?3
-ORDER BY source_id, record_id;
-
--- name: resting_above
--- As resting_on, and what rests on that in turn, in at most ?3 steps.
-WITH RECURSIVE dependant (source_id, record_id, step) AS (
-  SELECT s.source_id, s.record_id, 1
-  FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
-  WHERE s.tenant_id = ?1 AND s.source_id = wanted.value
-  UNION
-  SELECT s.source_id, s.record_id, a.step + 1
-  FROM dependant AS a CROSS JOIN support AS s INDEXED BY support_source
-  WHERE a.step < ?3 AND s.tenant_id = ?1 AND s.source_id = a.record_id)
-SELECT DISTINCT source_id, record_id FROM dependant ORDER BY source_id, record_id;
-
--- name: resting_above_by
--- As resting_above, of what was known by ?4.
-WITH RECURSIVE dependant (source_id, record_id, step) AS (
-  SELECT s.source_id, s.record_id, 1
-  FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
-  WHERE s.tenant_id = ?1 AND s.source_id = wanted.value AND s.recorded_at <= ?4
-  UNION
-  SELECT s.source_id, s.record_id, a.step + 1
-  FROM dependant AS a CROSS JOIN support AS s INDEXED BY support_source
-  WHERE a.step < ?3 AND s.tenant_id = ?1 AND s.source_id = a.record_id AND s.recorded_at <= ?4)
-SELECT DISTINCT source_id, record_id FROM dependant ORDER BY source_id, record_id;
+SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+WHERE s.tenant_id = ?1 AND s.source_id = wanted.value AND s.recorded_at <= ?3;
 
 -- name: insert_entity
 -- An entity is known once per tenant.
