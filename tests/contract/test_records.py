@@ -422,6 +422,17 @@ def test_ids_of_sources_and_of_episodes_are_read_as_they_were_known(store: Store
     assert records.episodes_of(TENANT, [], **late) == {}
 
 
+def test_of_what_records_rest_on_that_is_read_which_is_looked_for(store: Store) -> None:
+    edges = [support("concept_1", "fact_2", place=1), support("concept_1", "fact_1", place=2), support("concept_1", "fact_3", place=3),
+             support("belief_1", "fact_1")]  # fmt: skip
+    land(store, Writes(supports=[*edges, edges[0]._replace(relation=Tie.DECIDES, recorded_at=NOON + 9)]))
+    among = store.records.sources_among
+    wanted = {"concept_1": ("fact_1", "fact_2", "fact_9"), "belief_1": ("fact_2",), "belief_2": ("fact_1",)}
+    assert among(TENANT, wanted) == {"concept_1": ["fact_2", "fact_2", "fact_1"]}
+    assert among(TENANT, wanted, seen_at=NOON + 8) == {"concept_1": ["fact_2", "fact_1"]}
+    assert among(TENANT, {}) == among("other", wanted) == {}
+
+
 def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
     edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("belief_1", "fact_2", place=1),
              support("belief_1", "fact_1", place=2), support("concept_1", "belief_1")]  # fmt: skip
@@ -527,6 +538,9 @@ def test_the_head_of_a_version_is_told_without_the_rest_of_it(store: Store) -> N
         fact("fading", fades_at=NOON + 50, kind="plan"),
         fact("ended", recorded_to=NOON + 4, closed_by="fact_9"),
         loop(),
+        loop("promised", kind="commitment"),
+        fact("beside", slot="ent_alice@user:bob|lives_in"),
+        fact("read", external=True, said_by=Author("user:bob", "Bob")),
         belief(),
         belief("deprecated", stance=Stance.DEPRECATED),
         episode(),
@@ -539,6 +553,11 @@ def test_the_head_of_a_version_is_told_without_the_rest_of_it(store: Store) -> N
         as_read = store.records.get(TENANT, ids, seen_at=seen_at)
         heads = store.records.heads(TENANT, ids, seen_at=seen_at)
         assert heads == {i: RecordHead.of(each) for i, each in as_read.items()}
+        assert [FactState.of_head(heads[i]) for i, each in as_read.items() if isinstance(each, Fact)] == [
+            FactState.of(each) for each in as_read.values() if isinstance(each, Fact)
+        ]
+    query = RecordQuery(tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=NOON + 2))
+    assert store.records.query_heads(query) == [RecordHead.of(each) for each in store.records.query(query)]
     assert len({head.claim for head in store.records.heads(TENANT, ids).values()}) > 4
     assert store.records.heads(TENANT, []) == store.records.heads("other", ids) == {}
 

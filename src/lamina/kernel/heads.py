@@ -39,10 +39,13 @@ class RecordHead(NamedTuple):
     object_key: str = ""
     object_text: str = ""
     negated: bool = False
+    external: bool = False
+    is_own_word: bool = True
     event_id: str = ""
     kind: str = ""
     text: str = ""
     slot: str | None = None
+    is_stated: bool = True
     fades_at: Instant | None = None
     to_offset: Offset | None = None
 
@@ -73,6 +76,8 @@ class RecordHead(NamedTuple):
                 object_key=record.object.key,
                 object_text=record.object.text,
                 negated=record.negated,
+                external=record.external,
+                is_own_word=record.said_by is None,
                 to_offset=record.to_offset,
             )
         if isinstance(record, Fact):
@@ -81,6 +86,7 @@ class RecordHead(NamedTuple):
                 kind=record.kind,
                 text=record.text,
                 slot=record.slot,
+                is_stated=record.is_stated,
                 fades_at=record.fades_at,
             )
         return head

@@ -151,7 +151,7 @@ class Gathering:
                         subject=entity.id,
                         limit=ENTITY_TOP,
                     )
-                    found.update(record.id for record in self._store.records.query(query))
+                    found.update(head.id for head in self._store.records.query_heads(query))
         return frozenset(entity.id for entity in entities.values()), frozenset(found)
 
     def _records(self, ids: Collection[str]) -> dict[str, Record]:
@@ -272,16 +272,14 @@ class Gathering:
     def _consulted(self, concepts: Sequence[Concept]) -> dict[str, list[Support]]:
         """The supports of concepts that their versions were made from: a concept may have had ten times as many in all of them."""
         tenant_id = self._plan.tenant_id
-        sources = self._shown.sources_of([each.id for each in concepts])
-        supports: dict[str, list[Support]] = {}
-        for each in concepts:
-            own = frozenset(each.inputs)
-            supports[each.id] = [
+        sources = self._shown.sources_among({each.id: each.inputs for each in concepts})
+        return {
+            each.id: [
                 Support(tenant_id, each.id, source, Tie.SYNTHESIZED_FROM)
                 for source in sources.get(each.id, ())
-                if source in own
             ]
-        return supports
+            for each in concepts
+        }
 
     def _read_sources(self, record_ids: Collection[str]) -> None:
         """Read what citations show: the sources of records, and of these in turn."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from lamina import limits
 from lamina.kernel.heads import RecordHead
@@ -29,6 +29,13 @@ __all__ = ["KeptReads", "ReadsOfNow"]
 _ValueT = TypeVar("_ValueT")
 
 
+class _Among(NamedTuple):
+    """Those of the sources ``wanted`` that a record rests on."""
+
+    wanted: Sequence[str]
+    sources: list[str]
+
+
 @dataclass(slots=True, eq=False)
 class _Tables:
     """By id, what functions of ``Records`` gave for it; of what is not there, None or nothing."""
@@ -40,6 +47,7 @@ class _Tables:
     supports: dict[str, list[Support]] = field(default_factory=dict)
     sources: dict[str, list[str]] = field(default_factory=dict)
     first_sources: dict[str, list[str]] = field(default_factory=dict)
+    among: dict[str, _Among] = field(default_factory=dict)
 
     @property
     def _all(self) -> Iterable[dict[str, object]]:
@@ -241,14 +249,41 @@ class ReadsOfNow:
         most: int | None = None,
         seen_at: Instant | None = None,
     ) -> dict[str, list[str]]:
-        """Mirrors ``Records.sources_below``; who asks for the first of them asks for as many each time."""
+        """Mirrors ``Records.sources_below``; who asks for the first of them asks for as many each time. A statement a step: most of what one
+        for all steps would read is kept."""
         assert seen_at is None, "a reader of an earlier time reads the store"
 
-        def read(unknown: Collection[str], left: int) -> Mapping[str, list[str]]:
-            return self._records.sources_below(tenant_id, unknown, left, width, most=most)
+        def read(unknown: Collection[str]) -> Mapping[str, list[str]]:
+            below = self._records.sources_below(tenant_id, unknown, 1, width, most=most)
+            return {each: below.get(each, []) for each in unknown}
 
         table = self._tables.sources if most is None else self._tables.first_sources
-        return self._walked(table, record_ids, steps, read, width)
+        found: dict[str, list[str]] = {}
+        front: Collection[str] = record_ids
+        for _ in range(steps):
+            reached = self._looked_up(table, front, read)
+            found |= reached
+            front = {i for ids in reached.values() for i in records_among(ids[:width])}.difference(found)
+            if not front:
+                break
+        return {each: ids for each, ids in found.items() if ids}
+
+    def sources_among(
+        self, tenant_id: str, wanted: Mapping[str, Sequence[str]], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_among``; it is kept of what was looked for last."""
+        assert seen_at is None, "a reader of an earlier time reads the store"
+        table = self._tables.among
+        known = {
+            i: kept for i, ids in wanted.items() if (kept := table.get(i)) is not None and kept.wanted == ids
+        }
+        unknown = {i: ids for i, ids in wanted.items() if i not in known}
+        if unknown:
+            found = self._records.sources_among(tenant_id, unknown)
+            read = {i: _Among(ids, found.get(i, [])) for i, ids in unknown.items()}
+            self._owner.keep(self._kept, self._number, table, read)
+            known |= read
+        return {i: kept.sources for i, kept in known.items() if kept.sources}
 
     def _looked_up(
         self,
@@ -269,52 +304,3 @@ class ReadsOfNow:
             self._owner.keep(self._kept, self._number, table, values)
             found.update(values)
         return found
-
-    def _walked(
-        self,
-        table: dict[str, list[str]],
-        ids: Collection[str],
-        steps: int,
-        read: Callable[[Collection[str], int], Mapping[str, list[str]]],
-        width: int,
-    ) -> dict[str, list[str]]:
-        """Where edges lead to from ids, from the records among the first ``width`` there, and so on in so many steps. What is not kept is
-        read, with all that is below."""
-        found: dict[str, list[str]] = {}
-        lately: dict[str, list[str]] = {}
-        front: Collection[str] = ids
-        for step in range(steps):
-            unknown = []
-            for each in front:
-                led_to = lately.get(each) or table.get(each)
-                if led_to is None and each not in lately:
-                    unknown.append(each)
-                else:
-                    found[each] = led_to or []
-            if unknown:
-                left = steps - step
-                values = _reached(read(unknown, left), unknown, left, width)
-                self._owner.keep(self._kept, self._number, table, values)
-                lately |= values
-                found |= {each: values[each] for each in unknown}
-            front = _onward((found[each] for each in front), width, found)
-            if not front:
-                break
-        return {each: led_to for each, led_to in found.items() if led_to}
-
-
-def _reached(
-    read: Mapping[str, list[str]], ids: Iterable[str], steps: int, width: int
-) -> dict[str, list[str]]:
-    """What was read, with an empty list for each id that was reached and leads nowhere."""
-    reached: dict[str, list[str]] = {}
-    front = set(ids)
-    for _ in range(steps):
-        reached |= {each: read.get(each, []) for each in front}
-        front = _onward((reached[each] for each in front), width, reached)
-    return reached
-
-
-def _onward(led_to: Iterable[list[str]], width: int, known: Container[str]) -> set[str]:
-    """The records among the first ``width`` ids of each list that are not known."""
-    return {each for ids in led_to for each in records_among(ids[:width]) if each not in known}

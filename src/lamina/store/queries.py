@@ -154,7 +154,18 @@ class Shown:
     def sources_of(self, record_ids: Collection[str]) -> dict[str, list[str]]:
         """The ids of what each record rests on, as often as it rests on each."""
         found = self._records.sources_below(self._tenant_id, record_ids, 1, 0, seen_at=self._seen_at)
-        return {each: ids for each, ids in self._visible(found).items() if ids}
+        return self._seen_among(found)
+
+    def sources_among(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_among``."""
+        return self._seen_among(self._records.sources_among(self._tenant_id, wanted, seen_at=self._seen_at))
+
+    def _seen_among(self, found: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """Lists of sources without those that the reader may not see, nor lists that are empty then."""
+        hidden = self._hidden(set(records_among(set().union(*found.values()))))
+        if not hidden:
+            return dict(found)
+        return {each: shown for each, ids in found.items() if (shown := [i for i in ids if i not in hidden])}
 
     def _cite(self, record_ids: Collection[str], steps: int, width: int) -> None:
         # Twice as many as are shown: some may be hidden, or stand there for two relations.
@@ -162,7 +173,7 @@ class Shown:
         below = self._records.sources_below(
             self._tenant_id, record_ids, steps, width, most=most, seen_at=self._seen_at
         )
-        hidden = self._hidden(set().union(*below.values()))
+        hidden = self._hidden({each for ids in below.values() for each in records_among(ids)})
         cited = {i: _first(below.get(i, ()), hidden, width) for i in {*record_ids, *below}}
         short = [i for i, ids in below.items() if len(ids) == most and len(cited[i]) < width]
         if short:
@@ -172,7 +183,7 @@ class Shown:
         self._onward |= {i: records_among(ids) for i, ids in cited.items()}
 
     def _visible(self, found: Mapping[str, list[str]]) -> dict[str, list[str]]:
-        """Lists of ids without those that the reader may not see."""
+        """Lists of records' ids without those that the reader may not see."""
         hidden = self._hidden(set().union(*found.values()))
         if not hidden:
             return dict(found)
@@ -180,7 +191,9 @@ class Shown:
 
     def _supporting(self, found: Mapping[str, list[Support]]) -> dict[str, list[Support]]:
         """Supports without those by what the reader may not see."""
-        hidden = self._hidden({each.source_id for supports in found.values() for each in supports})
+        hidden = self._hidden(
+            set(records_among({each.source_id for supports in found.values() for each in supports}))
+        )
         if not hidden:
             return dict(found)
         return {
@@ -189,19 +202,19 @@ class Shown:
         }
 
     def _hidden(self, ids: set[str]) -> Collection[str]:
-        """What the reader may not see of the ids, and of all that were looked at before."""
+        """What the reader may not see of the ids of records, and of all that were looked at before."""
         self._look_at(ids)
         return self._hidden_ids
 
     def _look_at(self, ids: set[str]) -> None:
-        """Know the scopes of those of the ids that are records', and which of these may not be seen."""
+        """Know the scopes of records, and which of these may not be seen."""
         new = ids.difference(self._scopes)
         if not new:
             return
         found = self._home(new)
         self._scopes |= found
         self._hide(found)
-        elsewhere = sorted(records_among(new.difference(found)))
+        elsewhere = sorted(new.difference(found))
         if elsewhere:
             self._scopes |= dict.fromkeys(elsewhere)
             found = self._records.scopes_of(self._tenant_id, elsewhere)
@@ -211,7 +224,7 @@ class Shown:
     def _hide(self, found: Mapping[str, Scope]) -> None:
         unreadable = {scope for scope in set(found.values()) if not self._is_readable(scope)}
         if unreadable:
-            self._hidden_ids.update(i for i in records_among(found) if found[i] in unreadable)
+            self._hidden_ids.update(i for i, scope in found.items() if scope in unreadable)
 
     def _is_readable(self, scope: Scope) -> bool:
         readable = self._readable.get(scope)

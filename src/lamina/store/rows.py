@@ -14,6 +14,7 @@ from lamina.kernel.canonical import compact
 from lamina.kernel.events import Trust
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import (
+    PROMISED,
     Author,
     Belief,
     Binding,
@@ -328,7 +329,7 @@ def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[s
 def read_head(row: Row) -> RecordHead:
     """The head of the version of a ``record`` row, its body packed or not."""
     (_, record_id, version, layer, scope, _, subject, predicate, object_key, slot, _, _, _, confidence, stance, valid_from, valid_to, recorded_from,
-     recorded_to, superseded_by, _, excluded, body, *_) = row  # fmt: skip
+     recorded_to, superseded_by, _, excluded, body, status, *_) = row  # fmt: skip
     said = parsed(unpacked(body))
     common = (
         record_id,
@@ -352,7 +353,7 @@ def read_head(row: Row) -> RecordHead:
         text = value_name or value_id or ""
     else:
         text = f"{value} {unit}" if unit else str(value)
-    offsets, denied = said.get("offsets"), said.get("negated", False)
+    offsets, kind = said.get("offsets"), said.get("kind", "")
     return RecordHead(
         *common,
         subject,
@@ -361,11 +362,14 @@ def read_head(row: Row) -> RecordHead:
         value_id,
         object_key,
         text,
-        denied,
+        said.get("negated", False),
+        said.get("external", False),
+        "said_by" not in said,
         said.get("event_id", ""),
-        said.get("kind", ""),
+        kind,
         said.get("text", ""),
         slot,
+        status is None or kind == PROMISED,
         said.get("fades_at"),
         offsets[1] if offsets else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lamina.kernel.heads import RecordHead
@@ -156,6 +156,10 @@ class MemoryRecords:
         found = [record for record in self._memory.tables.records.values() if wanted(record, query)]
         found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
         return [as_stood(record, query.axes.seen_at) for record in found[: query.limit]]
+
+    def query_heads(self, query: RecordQuery) -> list[RecordHead]:
+        """Mirrors ``Records.query_heads``."""
+        return [RecordHead.of(each) for each in self.query(query)]
 
     def ended_since(
         self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
@@ -355,6 +359,16 @@ class MemoryRecords:
             sources = {each for ids in below.values() for each in ids[:width]}
             front = {each for each in sources if not is_event(each) and each not in found}
         return found
+
+    def sources_among(
+        self, tenant_id: str, wanted: Mapping[str, Sequence[str]], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_among``."""
+        found = self.supports_of(tenant_id, wanted, seen_at=seen_at)
+        among = {
+            i: [s.source_id for s in supports if s.source_id in wanted[i]] for i, supports in found.items()
+        }
+        return {i: sources for i, sources in among.items() if sources}
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Mirrors ``Records.entities``."""

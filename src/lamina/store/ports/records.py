@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -123,6 +123,13 @@ class WhyGraph(Protocol):
         which ``width`` is a part."""
         ...
 
+    def sources_among(
+        self, tenant_id: str, wanted: Mapping[str, Sequence[str]], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Those of the ids ``wanted`` of each record that it rests on, or did at ``seen_at``, in the order of ``supports_of`` and as often
+        as there."""
+        ...
+
 
 class Records(WhyGraph, Protocol):
     """The derived layers and the why graph."""
@@ -158,6 +165,10 @@ class Records(WhyGraph, Protocol):
 
         ``slot`` and ``claim_key`` look things up alone, without validity.
         """
+        ...
+
+    def query_heads(self, query: RecordQuery) -> list[RecordHead]:
+        """The heads of what ``query`` gives."""
         ...
 
     def ended_since(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -175,6 +175,10 @@ class SqliteRecords:
     def query(self, query: RecordQuery) -> list[Record]:
         """Mirrors ``Records.query``."""
         return [as_stood(_read(row), query.axes.seen_at) for row in self._rows_of(query)]
+
+    def query_heads(self, query: RecordQuery) -> list[RecordHead]:
+        """Mirrors ``Records.query_heads``."""
+        return [read_head(row).as_stood(query.axes.seen_at) for row in self._rows_of(query)]
 
     def _rows_of(self, query: RecordQuery) -> list[Row]:
         axes = query.axes
@@ -375,6 +379,13 @@ class SqliteRecords:
         bindings = (tenant_id, json_list(record_ids), seen_at, steps, width, -1 if most is None else most)
         rows = self._readers.rows(_SQL["sources_below"], bindings)
         return {record_id: json.loads(sources) for record_id, sources in rows if sources != "[]"}
+
+    def sources_among(
+        self, tenant_id: str, wanted: Mapping[str, Sequence[str]], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_among``."""
+        bindings = (tenant_id, compact({each: sorted(set(ids)) for each, ids in wanted.items()}), seen_at)
+        return self._grouped("sources_among", bindings) if wanted else {}
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Mirrors ``Records.entities``."""

@@ -287,6 +287,12 @@ WITH RECURSIVE source (record_id, step, sources) AS (
   WHERE above.step < ?4 AND below.key < ?5 AND below.value NOT GLOB 'evt_*')
 SELECT DISTINCT record_id, sources FROM source;
 
+-- name: sources_among
+-- The ids alone of what records rest on, in the order of supports_of: ?2 is a JSON object of their ids, each with a list of those looked for.
+SELECT s.record_id, s.source_id FROM json_each(?2) AS wanted CROSS JOIN json_each(wanted.value) AS source CROSS JOIN support AS s
+WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.source_id = source.value AND (?3 IS NULL OR s.recorded_at <= ?3)
+ORDER BY s.record_id, s.place, s.at, s.recorded_at, s.source_id;
+
 -- name: statements
 -- The events that spoke of facts and count, those without words too: ?2 is a JSON list.
 SELECT s.record_id, s.source_id, s.relation, s.actor, coalesce(s.at, 0), e.observed_at, e.recorded_at
