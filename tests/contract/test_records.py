@@ -473,10 +473,9 @@ def test_what_ended_a_claim_is_told_without_what_bore_it_out(store: Store) -> No
     land(store, Writes(supports=edges))
     ended_by = store.records.ended_by
     last = {"fact_1": NOON + 9, "fact_2": None}
-    assert ended_by(TENANT, last, seen_at=NOON + 5) == {"fact_1": ["evt_2", "evt_3"]}
-    assert ended_by(TENANT, last, seen_at=NOON + 4) == {"fact_1": ["evt_2"]}
-    assert ended_by(TENANT, {"fact_1": None}, seen_at=NOON + 5) == {"fact_1": ["evt_3"]}
-    assert ended_by(TENANT, {}, seen_at=NOON) == ended_by("other", last, seen_at=NOON) == {}
+    assert ended_by(TENANT, last) == {"fact_1": {"evt_2": NOON, "evt_3": NOON + 5}}
+    assert ended_by(TENANT, {"fact_1": None}) == {"fact_1": {"evt_3": NOON + 5}}
+    assert ended_by(TENANT, {}) == ended_by("other", last) == {}
 
 
 def test_whatever_changes_is_named_or_all_is(store: Store) -> None:

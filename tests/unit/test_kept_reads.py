@@ -41,6 +41,7 @@ def all_of(records: Records | ReadsOfNow) -> list[object]:
         records.supports_of(TENANT, IDS),
         records.sources_below(TENANT, ["concept_1", *FACTS[:2]], 4, 2, most=4),
         records.sources_below(TENANT, IDS, 1, 0),
+        records.ended_by(TENANT, {each: at for at, each in enumerate(FACTS)}),
         records.sources_among(TENANT, {"concept_1": FACTS[:4], "belief_1": FACTS}),
         records.sources_among(TENANT, {"belief_2": FACTS[2:]}),
     ]

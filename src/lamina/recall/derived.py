@@ -111,9 +111,9 @@ def is_candidate(plan: Plan, head: RecordHead, bearing: Collection[str], graph: 
     """Whether a record that was read may be shown: it is one of those ``bearing`` on the question by name or by words, or rests on
     an event that answers it."""
     return (
-        head.scope in plan.scopes
+        (head.id in bearing or graph.get(head.id, 0.0) >= LINKED_FROM)
+        and head.scope in plan.scopes
         and is_visible(plan, head)
-        and (head.id in bearing or graph.get(head.id, 0.0) >= LINKED_FROM)
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -163,7 +163,7 @@ def superseded_among(plan: Plan, event_ids: Collection[str], claims: ClaimEnds, 
         if not any(i in ends for i in ids):
             continue
         stated = [claims.facts[i] for i in ids if i in claims.facts and event_id not in enders.get(i, ())]
-        about = [fact for fact in stated if words & _claimed(fact)]
+        about = [fact for fact in stated if _tells(fact, words)]
         if not about:
             # A new name says nothing of what else was told in the turn.
             about = [fact for fact in stated if fact.predicate not in _NAMES or words & _NAMING]
@@ -253,11 +253,13 @@ def _ends(claims: ClaimEnds, enders: Mapping[str, Collection[str]]) -> dict[str,
     for i, fact in closed.items():
         assert fact.valid_to is not None, "a closed fact has an end"
         now = claims.holders.get(slot_place(fact)) or _successor(fact, known)
+        if now is None and not enders.get(i):
+            continue
         if fact.claim in standing or (now is not None and now.claim == fact.claim):
             continue
         if now is not None:
             ends[i] = Superseded(fact.valid_to, now.id, now.event_id, fact.to_offset)
-        elif enders.get(i):
+        else:
             ends[i] = Superseded(fact.valid_to, None, max(enders[i]), fact.to_offset)
     return ends
 
@@ -280,7 +282,11 @@ def replaced_slots(plan: Plan, closed: Iterable[RecordHead]) -> dict[Scope, set[
 
 def next_in_chains(claims: ClaimEnds) -> set[str]:
     """What replaced the ends, as far as these are known, of the chains that closed facts without a holder began."""
-    chained = [each for each in claims.closed.values() if slot_place(each) not in claims.holders]
+    chained = [
+        each
+        for each in claims.closed.values()
+        if each.superseded_by is not None and slot_place(each) not in claims.holders
+    ]
     reached = ((_successor(each, claims.known) or each).superseded_by for each in chained)
     return {i for i in reached if i is not None and i not in claims.known}
 
@@ -295,9 +301,10 @@ def _successor(fact: RecordHead, known: Mapping[str, RecordHead]) -> RecordHead 
     return found
 
 
-def _claimed(fact: RecordHead) -> frozenset[str]:
-    """The terms of what is said of the subject."""
-    return term_set(fact.text) - term_set(fact.subject_name)
+def _tells(fact: RecordHead, words: Set[str]) -> bool:
+    """Whether one of the words is in what is said of the subject."""
+    shared = term_set(fact.text) & words
+    return bool(shared and shared - term_set(fact.subject_name))
 
 
 def _puts_right(correction: Event, event: Event) -> bool:

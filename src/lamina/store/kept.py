@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from lamina import limits
 from lamina.kernel.heads import RecordHead
@@ -27,18 +27,12 @@ from lamina.store.rules.records import as_stood
 __all__ = ["KeptReads", "ReadsOfNow"]
 
 _ValueT = TypeVar("_ValueT")
-
-
-class _Among(NamedTuple):
-    """Those of the sources ``wanted`` that a record rests on."""
-
-    wanted: Sequence[str]
-    sources: list[str]
+_AskedT = TypeVar("_AskedT")
 
 
 @dataclass(slots=True, eq=False)
 class _Tables:
-    """By id, what functions of ``Records`` gave for it; of what is not there, None or nothing."""
+    """By id, what functions of ``Records`` gave for it; of what is not there, None or nothing. Where more is asked than an id, with that."""
 
     records: dict[str, Record | None] = field(default_factory=dict)
     heads: dict[str, RecordHead | None] = field(default_factory=dict)
@@ -47,7 +41,8 @@ class _Tables:
     supports: dict[str, list[Support]] = field(default_factory=dict)
     sources: dict[str, list[str]] = field(default_factory=dict)
     first_sources: dict[str, list[str]] = field(default_factory=dict)
-    among: dict[str, _Among] = field(default_factory=dict)
+    among: dict[str, tuple[Sequence[str], list[str]]] = field(default_factory=dict)
+    ended: dict[str, tuple[Instant | None, Mapping[str, Instant]]] = field(default_factory=dict)
 
     @property
     def _all(self) -> Iterable[dict[str, object]]:
@@ -234,10 +229,14 @@ class ReadsOfNow:
         return self._records.supports_related(tenant_id, record_ids, relation, seen_at=seen_at)
 
     def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
-        """Mirrors ``Records.ended_by``."""
-        return self._records.ended_by(tenant_id, last, seen_at=seen_at)
+        self, tenant_id: str, last: Mapping[str, Instant | None]
+    ) -> dict[str, Mapping[str, Instant]]:
+        """Mirrors ``Records.ended_by``; it is kept of the last instant that was asked for last."""
+
+        def read(unknown: Mapping[str, Instant | None]) -> Mapping[str, Mapping[str, Instant]]:
+            return self._records.ended_by(tenant_id, unknown)
+
+        return self._answered(self._tables.ended, last, read, {})
 
     def sources_below(
         self,
@@ -273,17 +272,30 @@ class ReadsOfNow:
     ) -> dict[str, list[str]]:
         """Mirrors ``Records.sources_among``; it is kept of what was looked for last."""
         assert seen_at is None, "a reader of an earlier time reads the store"
-        table = self._tables.among
+
+        def read(unknown: Mapping[str, Sequence[str]]) -> Mapping[str, list[str]]:
+            return self._records.sources_among(tenant_id, unknown)
+
+        return self._answered(self._tables.among, wanted, read, [])
+
+    def _answered(
+        self,
+        table: dict[str, tuple[_AskedT, _ValueT]],
+        asked: Mapping[str, _AskedT],
+        read: Callable[[Mapping[str, _AskedT]], Mapping[str, _ValueT]],
+        nothing: _ValueT,
+    ) -> dict[str, _ValueT]:
+        """What was given for ids, where as much was asked of them; the others are read. What is ``nothing`` is left out."""
         known = {
-            i: kept for i, ids in wanted.items() if (kept := table.get(i)) is not None and kept.wanted == ids
+            i: kept for i, what in asked.items() if (kept := table.get(i)) is not None and kept[0] == what
         }
-        unknown = {i: ids for i, ids in wanted.items() if i not in known}
-        if unknown:
-            found = self._records.sources_among(tenant_id, unknown)
-            read = {i: _Among(ids, found.get(i, [])) for i, ids in unknown.items()}
-            self._owner.keep(self._kept, self._number, table, read)
-            known |= read
-        return {i: kept.sources for i, kept in known.items() if kept.sources}
+        if len(known) < len(asked):
+            unknown = {i: what for i, what in asked.items() if i not in known}
+            found = read(unknown)
+            values = {i: (what, found.get(i, nothing)) for i, what in unknown.items()}
+            self._owner.keep(self._kept, self._number, table, values)
+            known |= values
+        return {i: value for i in asked if (value := known[i][1])}
 
     def _looked_up(
         self,

@@ -134,8 +134,14 @@ class Shown:
         return self._supporting(found)
 
     def ended_by(self, last: Mapping[str, Instant | None], seen_at: Instant) -> dict[str, list[str]]:
-        """Mirrors ``Records.ended_by``."""
-        return self._visible(self._records.ended_by(self._tenant_id, last, seen_at=seen_at))
+        """Mirrors ``Records.ended_by``, as it was by then."""
+        found = self._records.ended_by(self._tenant_id, last)
+        return self._seen_among(
+            {
+                each: [i for i, recorded_at in told.items() if recorded_at <= seen_at]
+                for each, told in found.items()
+            }
+        )
 
     def read_below(self, record_ids: Collection[str], width: int) -> None:
         """Read in one step the first ``width`` ids of what each record rests on, and of the records among them what these rest on, down to
@@ -163,8 +169,6 @@ class Shown:
     def _seen_among(self, found: Mapping[str, list[str]]) -> dict[str, list[str]]:
         """Lists of sources without those that the reader may not see, nor lists that are empty then."""
         hidden = self._hidden(set(records_among(set().union(*found.values()))))
-        if not hidden:
-            return dict(found)
         return {each: shown for each, ids in found.items() if (shown := [i for i in ids if i not in hidden])}
 
     def _cite(self, record_ids: Collection[str], steps: int, width: int) -> None:

@@ -324,19 +324,18 @@ class MemoryRecords:
         }
 
     def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
+        self, tenant_id: str, last: Mapping[str, Instant | None]
+    ) -> dict[str, Mapping[str, Instant]]:
         """Mirrors ``Records.ended_by``."""
-        found: dict[str, list[str]] = {}
-        for record_id, supports in self.supports_of(tenant_id, last, seen_at=seen_at).items():
-            ending = {
-                each.source_id
-                for each in supports
-                if each.relation != Tie.MAY_CHANGE
-                and (each.polarity == "against" or (each.at is not None and each.at == last[record_id]))
-            }
+        found: dict[str, Mapping[str, Instant]] = {}
+        for record_id, supports in self.supports_of(tenant_id, last).items():
+            ending: dict[str, Instant] = {}
+            for each in sorted(supports, key=lambda each: (each.source_id, each.recorded_at)):
+                told = each.polarity == "against" or (each.at is not None and each.at == last[record_id])
+                if told and each.relation != Tie.MAY_CHANGE:
+                    ending.setdefault(each.source_id, each.recorded_at)
             if ending:
-                found[record_id] = sorted(ending)
+                found[record_id] = ending
         return found
 
     def sources_below(

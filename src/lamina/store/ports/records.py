@@ -102,10 +102,10 @@ class WhyGraph(Protocol):
         ...
 
     def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
-        """The ids of what told by ``seen_at`` that claims are over, in their order: of what speaks against each, and of what tells of its
-        ``last`` instant, where it has one that counts."""
+        self, tenant_id: str, last: Mapping[str, Instant | None]
+    ) -> dict[str, Mapping[str, Instant]]:
+        """The ids of what told that claims are over, in their order, each with when that was first recorded: of what speaks against
+        each, and of what tells of its ``last`` instant, where it has one that counts."""
         ...
 
     def sources_below(

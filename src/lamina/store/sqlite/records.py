@@ -357,11 +357,15 @@ class SqliteRecords:
         return dict(found)
 
     def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
+        self, tenant_id: str, last: Mapping[str, Instant | None]
+    ) -> dict[str, Mapping[str, Instant]]:
         """Mirrors ``Records.ended_by``."""
-        bindings = (tenant_id, compact(dict(last)), seen_at, Tie.MAY_CHANGE)
-        return self._grouped("ended_by", bindings) if last else {}
+        found: dict[str, dict[str, Instant]] = defaultdict(dict)
+        if last:
+            bindings = (tenant_id, compact(dict(last)), Tie.MAY_CHANGE)
+            for record_id, source_id, recorded_at in self._readers.rows(_SQL["ended_by"], bindings):
+                found[record_id][source_id] = recorded_at
+        return {**found}
 
     def sources_below(
         self,

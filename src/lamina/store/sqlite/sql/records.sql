@@ -261,11 +261,11 @@ WHERE s.tenant_id = ?1 AND s.record_id = of.record_id AND (?3 IS NULL OR s.recor
 ORDER BY s.record_id, s.place, s.at, s.recorded_at, s.source_id;
 
 -- name: ended_by
--- What told by ?3 that claims are over: ?2 is a JSON object of their ids and of the last instant of each, null where none counts.
-SELECT DISTINCT s.record_id, s.source_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
-WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.recorded_at <= ?3 AND s.relation <> ?4
-  AND (s.polarity = 'against' OR s.at = wanted.value)
-ORDER BY s.record_id, s.source_id;
+-- What told that claims are over, and when that was recorded first: ?2 is a JSON object of their ids and of the last instant of each, null
+-- where none counts.
+SELECT s.record_id, s.source_id, min(s.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN support AS s
+WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.relation <> ?3 AND (s.polarity = 'against' OR s.at = wanted.value)
+GROUP BY s.record_id, s.source_id ORDER BY s.record_id, s.source_id;
 
 -- name: sources_below
 -- The ids of what records rest on in the order of supports_of, the first ?6 of each as a JSON list: of the records ?2, and of those
