@@ -229,6 +229,10 @@ def test_several_slots_are_read_as_each_of_them(store: Store, seed: int) -> None
     together = store.records.in_slots(TENANT, ALICE, ["a", "c", "none"], limit=3)
     assert together == {slot: held for slot, held in one_by_one.items() if held}
     assert store.records.in_slots("other", ALICE, ["a"], limit=3) == {}
+    heads = store.records.heads_in_slots(TENANT, ALICE, ["a", "c", "none"], limit=3)
+    assert heads == sorted(heads, key=lambda head: (head.recorded_from, head.id, head.version), reverse=True)
+    assert set(heads) == {RecordHead.of(each) for held in together.values() for each in held}
+    assert store.records.heads_in_slots("other", ALICE, ["a"], limit=3) == []
 
 
 def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Store) -> None:

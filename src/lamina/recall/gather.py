@@ -207,10 +207,8 @@ class Gathering:
         ended_by = self._shown.ended_by(told_over(closed), plan.axes.seen_at)
         holders: dict[tuple[Scope, str | None], RecordHead] = {}
         for scope, slots in replaced_slots(plan, closed.values()).items():
-            in_slots = self._store.records.in_slots(plan.tenant_id, scope, slots, limit=HELD_MAX)
-            for each in (one for of_slot in in_slots.values() for one in of_slot):
-                if plan.axes.sees_valid(each.valid_from, each.valid_to):
-                    head = RecordHead.of(each)
+            for head in self._store.records.heads_in_slots(plan.tenant_id, scope, slots, limit=HELD_MAX):
+                if plan.axes.sees_valid(head.valid_from, head.valid_to):
                     holders.setdefault(slot_place(head), head)
         known = {i: each for i, each in heads.items() if each.layer is Layer.FACTS}
         known |= {each.id: each for each in holders.values()}

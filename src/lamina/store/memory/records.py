@@ -180,6 +180,15 @@ class MemoryRecords:
         found = {slot: self.query(_now(tenant_id, scope, limit, slot=slot)) for slot in slots}
         return {slot: held for slot, held in found.items() if held}
 
+    def heads_in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> list[RecordHead]:
+        """Mirrors ``Records.heads_in_slots``."""
+        held = self.in_slots(tenant_id, scope, slots, limit=limit).values()
+        found = [each for of_slot in held for each in of_slot]
+        found.sort(key=lambda each: (each.recorded_from, each.id, each.version), reverse=True)
+        return [RecordHead.of(each) for each in found]
+
     def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
         """Mirrors ``Records.statements``."""
         events = self._memory.tables.events

@@ -189,6 +189,12 @@ class Records(WhyGraph, Protocol):
         """
         ...
 
+    def heads_in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> list[RecordHead]:
+        """The heads of what ``in_slots`` gives, newest knowledge first."""
+        ...
+
     def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
         """The events that spoke of each fact and are not cancelled, in the order of the log."""
         ...

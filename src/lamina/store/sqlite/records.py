@@ -245,11 +245,21 @@ class SqliteRecords:
     ) -> dict[str, list[Record]]:
         """Mirrors ``Records.in_slots``."""
         found: dict[str, list[Record]] = defaultdict(list)
-        if slots:
-            bindings = (tenant_id, scope, Layer.FACTS.value, json_list(sorted(slots)), limit)
-            for row in self._readers.rows(_SQL["records_in_slots"], bindings):
-                found[row[_SLOT]].append(_read(row))
+        for row in self._rows_in_slots(tenant_id, scope, slots, limit):
+            found[row[_SLOT]].append(_read(row))
         return dict(found)
+
+    def heads_in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> list[RecordHead]:
+        """Mirrors ``Records.heads_in_slots``."""
+        return [read_head(row) for row in self._rows_in_slots(tenant_id, scope, slots, limit)]
+
+    def _rows_in_slots(self, tenant_id: str, scope: Scope, slots: Collection[str], limit: int) -> list[Row]:
+        if not slots:
+            return []
+        bindings = (tenant_id, scope, Layer.FACTS.value, json_list(sorted(slots)), limit)
+        return self._readers.rows(_SQL["records_in_slots"], bindings)
 
     def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
         """Mirrors ``Records.statements``."""
