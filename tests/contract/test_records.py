@@ -25,6 +25,7 @@ from given import (
     support,
 )
 from lamina.kernel.events import Context, Event
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Author,
@@ -228,6 +229,10 @@ def test_several_slots_are_read_as_each_of_them(store: Store, seed: int) -> None
     together = store.records.in_slots(TENANT, ALICE, ["a", "c", "none"], limit=3)
     assert together == {slot: held for slot, held in one_by_one.items() if held}
     assert store.records.in_slots("other", ALICE, ["a"], limit=3) == {}
+    heads = store.records.heads_in_slots(TENANT, ALICE, ["a", "c", "none"], limit=3)
+    assert heads == sorted(heads, key=lambda head: (head.recorded_from, head.id, head.version), reverse=True)
+    assert set(heads) == {RecordHead.of(each) for held in together.values() for each in held}
+    assert store.records.heads_in_slots("other", ALICE, ["a"], limit=3) == []
 
 
 def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Store) -> None:
@@ -421,21 +426,15 @@ def test_ids_of_sources_and_of_episodes_are_read_as_they_were_known(store: Store
     assert records.episodes_of(TENANT, [], **late) == {}
 
 
-def test_what_rests_on_sources_is_read_in_so_many_steps(store: Store) -> None:
-    pairs = [("fact_1", "evt_1"), ("ep_1", "evt_1"), ("belief_1", "fact_1"), ("belief_1", "fact_2"),
-             ("concept_1", "belief_1"), ("fact_2", "evt_2")]  # fmt: skip
-    land(store, Writes(supports=[support(record, source, recorded_at=NOON) for record, source in pairs]))
-    land(store, Writes(supports=[support("concept_2", "belief_1", recorded_at=NOON + 9)]))
-    above = store.records.resting_above
-    assert above(TENANT, ["evt_1"], 1) == {"evt_1": ["ep_1", "fact_1"]}
-    whole = {
-        "evt_1": ["ep_1", "fact_1"],
-        "fact_1": ["belief_1"],
-        "belief_1": ["concept_1", "concept_2"],
-    }
-    assert above(TENANT, ["evt_1", "evt_9"], 3) == whole
-    assert above(TENANT, ["evt_1"], 3, seen_at=NOON + 8) == {**whole, "belief_1": ["concept_1"]}
-    assert above(TENANT, [], 3) == above("other", ["evt_1"], 3) == {}
+def test_of_what_records_rest_on_that_is_read_which_is_looked_for(store: Store) -> None:
+    edges = [support("concept_1", "fact_2", place=1), support("concept_1", "fact_1", place=2), support("concept_1", "fact_3", place=3),
+             support("belief_1", "fact_1")]  # fmt: skip
+    land(store, Writes(supports=[*edges, edges[0]._replace(relation=Tie.DECIDES, recorded_at=NOON + 9)]))
+    among = store.records.sources_among
+    wanted = {"concept_1": ("fact_1", "fact_2", "fact_9"), "belief_1": ("fact_2",), "belief_2": ("fact_1",)}
+    assert among(TENANT, wanted) == {"concept_1": ["fact_2", "fact_2", "fact_1"]}
+    assert among(TENANT, wanted, seen_at=NOON + 8) == {"concept_1": ["fact_2", "fact_1"]}
+    assert among(TENANT, {}) == among("other", wanted) == {}
 
 
 def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
@@ -478,10 +477,9 @@ def test_what_ended_a_claim_is_told_without_what_bore_it_out(store: Store) -> No
     land(store, Writes(supports=edges))
     ended_by = store.records.ended_by
     last = {"fact_1": NOON + 9, "fact_2": None}
-    assert ended_by(TENANT, last, seen_at=NOON + 5) == {"fact_1": ["evt_2", "evt_3"]}
-    assert ended_by(TENANT, last, seen_at=NOON + 4) == {"fact_1": ["evt_2"]}
-    assert ended_by(TENANT, {"fact_1": None}, seen_at=NOON + 5) == {"fact_1": ["evt_3"]}
-    assert ended_by(TENANT, {}, seen_at=NOON) == ended_by("other", last, seen_at=NOON) == {}
+    assert ended_by(TENANT, last) == {"fact_1": {"evt_2": NOON, "evt_3": NOON + 5}}
+    assert ended_by(TENANT, {"fact_1": None}) == {"fact_1": {"evt_3": NOON + 5}}
+    assert ended_by(TENANT, {}) == ended_by("other", last) == {}
 
 
 def test_whatever_changes_is_named_or_all_is(store: Store) -> None:
@@ -531,6 +529,40 @@ def test_how_inputs_of_concepts_stand_is_told_without_their_words(store: Store) 
     }
     assert counting == {records[at].id for at in (0, 6, 7, 9, 12)}
     assert store.records.input_states(TENANT, []) == store.records.input_states("other", ids) == {}
+
+
+def test_the_head_of_a_version_is_told_without_the_rest_of_it(store: Store) -> None:
+    entity = ObjectValue("entity", None, None, None, "ent_bob", "Bob")
+    records = [
+        fact("plain"),
+        fact("denied", negated=True, from_offset=60, to_offset=-120, valid_to=NOON + 9),
+        fact("named", object=entity, slot="ent_alice|knows", superseded_by="fact_plain"),
+        fact("measured", object=ObjectValue("literal", 30, "integer", "km")),
+        fact("fading", fades_at=NOON + 50, kind="plan"),
+        fact("ended", recorded_to=NOON + 4, closed_by="fact_9"),
+        loop(),
+        loop("promised", kind="commitment"),
+        fact("beside", slot="ent_alice@user:bob|lives_in"),
+        fact("read", external=True, said_by=Author("user:bob", "Bob")),
+        belief(),
+        belief("deprecated", stance=Stance.DEPRECATED),
+        episode(),
+        concept(),
+        fact("out", excluded=True),
+    ]
+    land(store, Writes(records=records))
+    ids = [*(each.id for each in records), "fact_none"]
+    for seen_at in (None, NOON + 2, NOON + 6, NOON - 1):
+        as_read = store.records.get(TENANT, ids, seen_at=seen_at)
+        heads = store.records.heads(TENANT, ids, seen_at=seen_at)
+        assert heads == {i: RecordHead.of(each) for i, each in as_read.items()}
+        assert [FactState.of_head(heads[i]) for i, each in as_read.items() if isinstance(each, Fact)] == [
+            FactState.of(each) for each in as_read.values() if isinstance(each, Fact)
+        ]
+    query = RecordQuery(tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=NOON + 2))
+    assert store.records.query_heads(query) == [RecordHead.of(each) for each in store.records.query(query)]
+    assert len({head.claim for head in store.records.heads(TENANT, ids).values()}) > 4
+    assert store.records.heads(TENANT, []) == store.records.heads("other", ids) == {}
 
 
 def test_a_query_may_ask_for_what_is_newer_in_one_scope_and_in_several(store: Store) -> None:

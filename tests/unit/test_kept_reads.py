@@ -33,13 +33,17 @@ def stores(tmp_path: Path) -> Iterator[tuple[SqliteStore, SqliteStore]]:
 def all_of(records: Records | ReadsOfNow) -> list[object]:
     return [
         dict(records.get(TENANT, IDS, seen_at=NOON + 10**6)),
+        records.heads(TENANT, IDS),
+        records.heads(TENANT, IDS, seen_at=NOON + 10**6),
         records.input_states(TENANT, IDS),
         records.resting_on(TENANT, EVENTS),
-        records.resting_above(TENANT, EVENTS, 3),
-        records.resting_above(TENANT, [*FACTS[:3], *EVENTS[:2]], 2),
+        records.resting_on(TENANT, [*FACTS[:3], *EVENTS[:2]]),
         records.supports_of(TENANT, IDS),
         records.sources_below(TENANT, ["concept_1", *FACTS[:2]], 4, 2, most=4),
         records.sources_below(TENANT, IDS, 1, 0),
+        records.ended_by(TENANT, {each: at for at, each in enumerate(FACTS)}),
+        records.sources_among(TENANT, {"concept_1": FACTS[:4], "belief_1": FACTS}),
+        records.sources_among(TENANT, {"belief_2": FACTS[2:]}),
     ]
 
 

@@ -82,7 +82,7 @@ def test_what_was_read_at_once_is_not_asked_for_again_and_hides_the_same(records
     for allowed in ({ALICE}, {ALICE, BOB}):
         shown = Shown(records, TENANT, allowed.__contains__)
         one_by_one = Shown(records, TENANT, allowed.__contains__)
-        shown.read_above(["evt_1"])
+        shown.derived_from(["evt_1"])
         shown.read_below(["concept_bob", fact().id], 8)
         records.asked.clear()
         asked = ["concept_bob", fact().id]
@@ -90,16 +90,6 @@ def test_what_was_read_at_once_is_not_asked_for_again_and_hides_the_same(records
         assert records.asked == []
         assert derived == shown.links.derived_from(["evt_1"]) == one_by_one.derived_from(["evt_1"])
         assert cited == shown.links.cited_by(asked) == one_by_one.sources_of(asked)
-
-
-def test_what_is_a_step_nearer_from_another_event_is_read_a_step_further() -> None:
-    store = MemoryStore()
-    edges = [support(fact().id, "evt_1"), support(THEIRS.id, fact().id), support(THEIRS.id, "evt_2")]
-    land(store, Writes(records=[fact(), THEIRS], supports=[*edges, support("concept_bob", THEIRS.id)]))
-    shown = Shown(store.records, TENANT, lambda _: True)
-    for event_id in ("evt_1", "evt_2"):
-        shown.read_above([event_id])
-    assert shown.derived_from(["evt_2"]) == {"evt_2": [THEIRS.id, "concept_bob"]}
 
 
 def test_the_first_sources_are_those_that_are_shown_each_once() -> None:

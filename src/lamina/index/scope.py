@@ -102,7 +102,7 @@ class ScopeIndex:
 
     def known(self, record_ids: Collection[str]) -> set[str]:
         """Those of the ids that have a row here, or had one."""
-        return {each for each in record_ids if each in self._place_of}
+        return self._place_of.keys() & record_ids
 
     def __contains__(self, record_id: str) -> bool:
         return record_id in self._place_of

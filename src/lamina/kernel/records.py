@@ -17,6 +17,7 @@ from lamina.kernel.ids import Prefix
 from lamina.kernel.local import LocalTime, Offset, day_text, whole_days
 from lamina.kernel.loop_states import LOOPS_OPEN, PROMISED, PROMISES, Horizon, LoopStatus, LoopType
 from lamina.kernel.scopes import Scope
+from lamina.kernel.slots import is_slot_beside
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, Instant
 
@@ -248,7 +249,7 @@ class Fact(Claim):
     @property
     def is_beside(self) -> bool:
         """Whether it is one author's word beside what others say, in a slot of its own."""
-        return self.slot is not None and "@" in self.slot.partition("|")[0]
+        return is_slot_beside(self.slot)
 
     @property
     def is_stated(self) -> bool:

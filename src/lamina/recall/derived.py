@@ -14,20 +14,22 @@ from typing import Final, Protocol
 
 from lamina import limits
 from lamina.index.rows import words_of_record
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.ids import Prefix
-from lamina.kernel.records import Belief, Claim, Concept, Layer, Record, Stance, layer_of
+from lamina.kernel.records import Layer, Record, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.language.quarantine import quarantine_of_words
 from lamina.language.tokens import term_set
 from lamina.recall.evidence import Behind, DerivedLayers
 from lamina.recall.figures import DERIVED, Words
 from lamina.recall.plan import Plan
-from lamina.recall.score import EVIDENCE_TOP, RECORD_WEIGHTS, ScoredEvent, ScoredRecord, score_records
-from lamina.store.rules.records import sees_valid
+from lamina.recall.score import EVIDENCE_TOP, ScoredEvent, ScoredRecord
+from lamina.recall.weighed import RECORD_WEIGHTS, WeighedRecord, weigh
 
 __all__ = [
     "ENTITY_TOP",
     "derived_layers",
+    "derived_of",
     "graph_scores",
     "is_candidate",
     "is_visible",
@@ -105,36 +107,53 @@ def wanted_records(
     return wanted
 
 
-def is_candidate(plan: Plan, record: Record, bearing: Collection[str], graph: Mapping[str, float]) -> bool:
+def is_candidate(plan: Plan, head: RecordHead, bearing: Collection[str], graph: Mapping[str, float]) -> bool:
     """Whether a record that was read may be shown: it is one of those ``bearing`` on the question by name or by words, or rests on
     an event that answers it."""
     return (
-        record.scope in plan.scopes
-        and is_visible(plan, record)
-        and (record.id in bearing or graph.get(record.id, 0.0) >= LINKED_FROM)
+        (head.id in bearing or graph.get(head.id, 0.0) >= LINKED_FROM)
+        and head.scope in plan.scopes
+        and is_visible(plan, head)
     )
 
 
-def rank_derived(plan: Plan, behind: Behind, words: Words) -> DerivedLayers:
-    """The candidates, best first in each layer."""
+def rank_derived(plan: Plan, behind: Behind, words: Words) -> dict[Layer, list[WeighedRecord]]:
+    """The candidates, best first in each layer, at least as many as may be shown."""
     graph = behind.graph
     apart = {
         each.id
         for each in ([] if plan.asks_for_all else behind.candidates)
-        if isinstance(each, Claim)
-        and not plan.asked_for & _terms_of(each, with_subject=each.id not in behind.named)
+        if each.is_claim and not plan.asked_for & _terms_of(each, with_subject=each.id not in behind.named)
     }
     faint = {i for i in apart if graph.get(i, 0.0) < _SURELY_LINKED_FROM}
     ranked = {}
     for layer in derived_layers(plan):
         of_layer = [each for each in behind.candidates if each.layer is layer]
-        scored = score_records(of_layer, words[layer], graph, plan.axes.seen_at, behind.about, faint)
+        scored = weigh(of_layer, words[layer], graph, plan.axes.seen_at, behind.about, faint)
         scored = _few_of(apart, _few_of(faint, scored, _FAINT_APART), _NAMED_APART)
         ranked[layer] = scored[: max(plan.limits[layer], EVIDENCE_TOP)]
+    return ranked
+
+
+def derived_of(
+    plan: Plan,
+    behind: Behind,
+    ranked: Mapping[Layer, Sequence[WeighedRecord]],
+    records: Mapping[str, Record],
+) -> DerivedLayers:
+    """The best candidates as ``records``, but for those that are not to be read any more since they were weighed."""
+    by_layer = {
+        layer: [
+            ScoredRecord(records[one.head.id], one.score, one.contributions)
+            for one in of_layer
+            if one.head.id in records
+        ]
+        for layer, of_layer in ranked.items()
+    }
     kept_out: dict[str, tuple[str, ...]] = {}
     if not plan.include_quarantined:
-        ranked = {layer: _showable(of_layer, kept_out) for layer, of_layer in ranked.items()}
-    return DerivedLayers(ranked, behind.added_by_graph, len(behind.named), kept_out)
+        by_layer = {layer: _showable(of_layer, kept_out) for layer, of_layer in by_layer.items()}
+    return DerivedLayers(by_layer, behind.added_by_graph, len(behind.named), kept_out)
 
 
 def _showable(ranked: Sequence[ScoredRecord], kept_out: dict[str, tuple[str, ...]]) -> list[ScoredRecord]:
@@ -155,31 +174,32 @@ def _kept_out_by(words: str) -> tuple[str, ...]:
     return quarantine_of_words(words)
 
 
-def is_visible(plan: Plan, record: Record) -> bool:
+def is_visible(plan: Plan, head: RecordHead) -> bool:
     """Whether a version is shown at the plan's place on both axes."""
     axes = plan.axes
-    if record.excluded or not axes.sees_recorded(record.recorded_from, record.recorded_to):
+    if head.excluded or head.is_deprecated or not axes.sees_recorded(head.recorded_from, head.recorded_to):
         return False
-    if isinstance(record, Belief | Concept) and record.stance is Stance.DEPRECATED:
-        return False
+    if head.layer is Layer.FACTS:
+        ahead = head.slot is None
+        return axes.sees_valid(head.valid_from, head.valid_to, may_lie_ahead=ahead, fades_at=head.fades_at)
     during = axes.valid_during
     is_over = during is not None and during.end is not None and during.end <= axes.seen_at
     # A concept has no dates: it puts together what holds when it is read, which may not have held then.
-    if isinstance(record, Concept) and is_over:
+    if head.layer is Layer.UNDERSTANDING and is_over:
         return False
-    return sees_valid(axes, record)
+    return axes.sees_valid(head.valid_from, head.valid_to)
 
 
-def _terms_of(claim: Claim, *, with_subject: bool) -> frozenset[str]:
+def _terms_of(claim: RecordHead, *, with_subject: bool) -> frozenset[str]:
     """What a claim says, of its subject or of both."""
-    terms = term_set(claim.predicate.replace("_", " ")) | term_set(claim.object.text)
-    return terms | term_set(claim.subject.name) if with_subject else terms
+    terms = term_set(claim.predicate.replace("_", " ")) | term_set(claim.object_text)
+    return terms | term_set(claim.subject_name) if with_subject else terms
 
 
-def _few_of(apart: Collection[str], scored: Sequence[ScoredRecord], few_max: int) -> list[ScoredRecord]:
+def _few_of(apart: Collection[str], scored: Sequence[WeighedRecord], few_max: int) -> list[WeighedRecord]:
     """The records, and of those that stand apart the best few."""
-    few = {one.record.id for one in islice((one for one in scored if one.record.id in apart), few_max)}
-    return [one for one in scored if one.record.id not in apart or one.record.id in few]
+    few = {one.head.id for one in islice((one for one in scored if one.head.id in apart), few_max)}
+    return [one for one in scored if one.head.id not in apart or one.head.id in few]
 
 
 def _by_layer(ids: Iterable[str]) -> Mapping[Layer | None, set[str]]:

@@ -16,7 +16,7 @@ from lamina.recall.pack import Item, Packed
 from lamina.recall.plan import Plan
 from lamina.recall.render import Block
 from lamina.recall.retrieve import EventPool
-from lamina.recall.score import RECORD_WEIGHTS
+from lamina.recall.weighed import RECORD_WEIGHTS
 from lamina.recall.weights import DEFAULT
 from lamina.types.recall import Recall
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lamina.kernel.events import Event
-from lamina.kernel.records import Fact, Layer, Record
+from lamina.kernel.heads import RecordHead
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.views import ConceptStanding
 from lamina.recall.changed import Changes
@@ -26,11 +27,11 @@ class ClaimEnds:
     ``ended_by`` are the ids of what told that they are over. ``holders`` hold their slots now; ``known`` are the facts at hand, with those that the chains of what replaced them lead to.
     """
 
-    facts: Mapping[str, Fact] = field(default_factory=dict)
-    closed: Mapping[str, Fact] = field(default_factory=dict)
+    facts: Mapping[str, RecordHead] = field(default_factory=dict)
+    closed: Mapping[str, RecordHead] = field(default_factory=dict)
     ended_by: Mapping[str, Collection[str]] = field(default_factory=dict)
-    holders: Mapping[SlotPlace, Fact] = field(default_factory=dict)
-    known: Mapping[str, Fact] = field(default_factory=dict)
+    holders: Mapping[SlotPlace, RecordHead] = field(default_factory=dict)
+    known: Mapping[str, RecordHead] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Behind:
     graph: Mapping[str, float]
     about: Collection[str]
     named: Collection[str]
-    candidates: Sequence[Record]
+    candidates: Sequence[RecordHead]
     added_by_graph: int
     ends: ClaimEnds
 

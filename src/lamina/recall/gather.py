@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Concept, Fact, Layer, Record, Support, is_event
 from lamina.kernel.scopes import Scope
@@ -27,7 +27,7 @@ from lamina.recall.derived import (
 )
 from lamina.recall.evidence import Behind, ClaimEnds, DerivedLayers, Displayed, Rendered
 from lamina.recall.explain import DEPTH_MAX, SOURCES_MAX
-from lamina.recall.layers.lenses import calibrated
+from lamina.recall.layers.lenses import calibrated, calibrated_heads
 from lamina.recall.pack import Item
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool, Retriever
@@ -46,6 +46,7 @@ from lamina.recall.superseded import (
     told_over,
 )
 from lamina.recall.understood import standings_of_chosen
+from lamina.recall.weighed import WeighedRecord
 from lamina.recall.wording import without_cancelled
 from lamina.store.kept import KeptReads, ReadsOfNow
 from lamina.store.ports.records import RecordQuery, Records
@@ -55,8 +56,6 @@ from lamina.store.queries import Links, Shown
 __all__ = ["Gathering"]
 
 _CLAIM_LAYERS: Final = (Layer.FACTS, Layer.BELIEFS)
-_BEYOND_EVENTS: Final = 2
-"""So many steps above the records of events lies what rests on them: beliefs on facts, concepts on beliefs."""
 
 
 class Gathering:
@@ -70,6 +69,8 @@ class Gathering:
         self._retriever = retriever
         self._plan = plan
         self._call = call
+        self._at_hand: dict[str, Record] = {}
+        """Versions in full that were read before the best were chosen."""
 
     @property
     def links(self) -> Links:
@@ -102,29 +103,33 @@ class Gathering:
         sources = [one.record_id for one in ranked[: plan.breadth.sources]]
         shown.resting_on({*event_ids, *sources})
         layers = derived_layers(plan)
-        if layers:
-            self._read_through(sources)
         graph = graph_scores(plan, layers, ranked, shown)
-        about, named = self._named(layers) if layers else (frozenset[str](), {})
+        about, named = self._named(layers) if layers else (frozenset[str](), frozenset[str]())
         wanted = wanted_records(plan, layers, self._words, graph, named)
         beside = facts_behind(plan, event_ids, shown)
-        records = self._records(wanted | beside)
+        heads = self._heads(wanted | beside)
         if plan.axes.superseded:
-            records |= self._as_held_before(records[i] for i in sorted(wanted & records.keys()))
+            heads |= self._as_held_before(heads[i] for i in sorted(wanted & heads.keys()))
         known = {i for of_layer in self._words.values() for i in of_layer}
-        bearing = known | named.keys()
+        bearing = known | named
         candidates = self._passing(
             [
-                each
-                for i, each in sorted(records.items())
-                if i in wanted and is_candidate(plan, each, bearing, graph)
+                head
+                for i in sorted(wanted)
+                if (head := heads.get(i)) and is_candidate(plan, head, bearing, graph)
             ]
         )
-        ends = self._ends(beside, records)
-        return Behind(graph, about, named.keys(), candidates, len(wanted - known), ends)
+        ends = self._ends(beside, heads)
+        return Behind(graph, about, named, candidates, len(wanted - known), ends)
 
-    def _named(self, layers: Collection[Layer]) -> tuple[frozenset[str], dict[str, Record]]:
-        """The entities that the question is about, and facts and beliefs about those that it names. Of who asks about themselves
+    def best(self, ranked: Mapping[Layer, Sequence[WeighedRecord]]) -> dict[str, Record]:
+        """The best of what was weighed, in full; without what was kept out or erased since."""
+        ids = [one.head.id for of_layer in ranked.values() for one in of_layer]
+        read = self._records([each for each in ids if each not in self._at_hand])
+        return self._at_hand | {i: each for i, each in read.items() if not each.excluded}
+
+    def _named(self, layers: Collection[Layer]) -> tuple[frozenset[str], frozenset[str]]:
+        """The entities that the question is about, and the ids of facts and beliefs about those that it names. Of who asks about themselves
         these are more than an answer, unless nothing else is asked for."""
         plan = self._plan
         askers = set(map(normalise_name, plan.askers))
@@ -132,7 +137,7 @@ class Gathering:
         if plan.called is not None and plan.called.keys & names:
             names.add(normalise_name(plan.called.stored))
         entities = self._store.records.entities(plan.tenant_id, names | askers)
-        found: dict[str, Record] = {}
+        found: set[str] = set()
         for name, entity in entities.items():
             if name not in names and not plan.asks_for_all:
                 continue
@@ -146,63 +151,73 @@ class Gathering:
                         subject=entity.id,
                         limit=ENTITY_TOP,
                     )
-                    found |= {record.id: record for record in self._store.records.query(query)}
-        return frozenset(entity.id for entity in entities.values()), found
+                    found.update(head.id for head in self._store.records.query_heads(query))
+        return frozenset(entity.id for entity in entities.values()), frozenset(found)
 
     def _records(self, ids: Collection[str]) -> dict[str, Record]:
         plan = self._plan
         found = self._reads.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
         return calibrated(self._store.definitions, plan.tenant_id, found, plan.held_at)
 
-    def _as_held_before(self, records: Iterable[Record]) -> dict[str, Record]:
+    def _heads(self, ids: Collection[str]) -> dict[str, RecordHead]:
+        plan = self._plan
+        found = self._reads.heads(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
+        return calibrated_heads(self._store.definitions, plan.tenant_id, found, plan.held_at)
+
+    def _as_held_before(self, heads: Iterable[RecordHead]) -> dict[str, RecordHead]:
         """Of those that are not shown as they stand, the newest earlier version that is."""
         plan = self._plan
-        found: dict[str, Record] = {}
-        for record in records:
-            if not is_visible(plan, record):
-                versions = self._store.records.versions(plan.tenant_id, record.id)
-                earlier = (
-                    e for e in reversed(versions) if e.version < record.version and is_visible(plan, e)
-                )
-                found |= {each.id: each for each in islice(earlier, 1)}
+        found: dict[str, RecordHead] = {}
+        for head in heads:
+            if is_visible(plan, head):
+                continue
+            for each in reversed(self._store.records.versions(plan.tenant_id, head.id)):
+                earlier = RecordHead.of(each)
+                if earlier.version < head.version and is_visible(plan, earlier):
+                    found[head.id], self._at_hand[head.id] = earlier, each
+                    break
         return found
 
-    def _passing(self, candidates: Sequence[Record]) -> Sequence[Record]:
+    def _passing(self, candidates: Sequence[RecordHead]) -> Sequence[RecordHead]:
         plan = self._plan
         if not plan.filter:
             return candidates
+        records = self._at_hand | self._records(
+            [each.id for each in candidates if each.id not in self._at_hand]
+        )
         # A filter may ask for a name: of what was cancelled, it has to meet what the reader will see.
-        visible = self._reworded(candidates)
+        visible = self._reworded([records[each.id] for each in candidates if each.id in records])
         behind = (
             events_behind(plan, visible, self._shown, self._store.log) if plan.filter.reads_events else {}
         )
-        return [each for each in visible if plan.filter.passes(each, behind.get(each.id, ()))]
+        self._at_hand |= {each.id: each for each in visible}
+        passing = {each.id for each in visible if plan.filter.passes(each, behind.get(each.id, ()))}
+        return [each for each in candidates if each.id in passing]
 
     def _reworded(self, records: Sequence[Record]) -> list[Record]:
         return without_cancelled(self._store, self._plan.tenant_id, records, seen_at=self._plan.held_at)
 
-    def _ends(self, beside: Collection[str], records: Mapping[str, Record]) -> ClaimEnds:
+    def _ends(self, beside: Collection[str], heads: Mapping[str, RecordHead]) -> ClaimEnds:
         """What the claims of the events came to: who ended them, what holds their slots now, and what their chains lead to."""
         plan = self._plan
-        facts = claims_of(plan, beside, records)
+        facts = claims_of(plan, beside, heads)
         closed = closed_by(plan, facts)
         if not closed:
             return ClaimEnds()
         ended_by = self._shown.ended_by(told_over(closed), plan.axes.seen_at)
-        holders: dict[tuple[Scope, str | None], Fact] = {}
+        holders: dict[tuple[Scope, str | None], RecordHead] = {}
         for scope, slots in replaced_slots(plan, closed.values()).items():
-            in_slots = self._store.records.in_slots(plan.tenant_id, scope, slots, limit=HELD_MAX)
-            for each in (one for of_slot in in_slots.values() for one in of_slot):
-                if isinstance(each, Fact) and plan.axes.sees_valid(each.valid_from, each.valid_to):
-                    holders.setdefault(slot_place(each), each)
-        known = {i: each for i, each in records.items() if isinstance(each, Fact)}
+            for head in self._store.records.heads_in_slots(plan.tenant_id, scope, slots, limit=HELD_MAX):
+                if plan.axes.sees_valid(head.valid_from, head.valid_to):
+                    holders.setdefault(slot_place(head), head)
+        known = {i: each for i, each in heads.items() if each.layer is Layer.FACTS}
         known |= {each.id: each for each in holders.values()}
         ends = ClaimEnds(facts, closed, ended_by, holders, known)
         looked_for: set[str] = set()
         for _ in range(HOPS_MAX):
             following = next_in_chains(ends) - looked_for
             looked_for |= following
-            more = claims_of(plan, following, self._records(following)) if following else {}
+            more = claims_of(plan, following, self._heads(following)) if following else {}
             if not more:
                 break
             ends = replace(ends, known={**ends.known, **more})
@@ -235,11 +250,6 @@ class Gathering:
         }
         return replace(derived, by_layer=by_layer)
 
-    def _read_through(self, event_ids: Collection[str]) -> None:
-        """Read what rests on what rests on events."""
-        records = {i for ids in self._shown.resting_on(event_ids).values() for i in ids}
-        self._shown.read_above(records, _BEYOND_EVENTS)
-
     # ---- the third round
 
     def rendered(self, chosen: Mapping[Layer, Sequence[Item]], cited: Collection[str]) -> Rendered:
@@ -247,7 +257,6 @@ class Gathering:
         inputs of the chosen concepts."""
         self._plan.deadline.check()
         event_ids = [item.id for item in chosen.get(Layer.EVENTS, ())]
-        self._read_through(event_ids)
         self._shown.derived_from(event_ids)
         self._read_sources([each for each in cited if not is_event(each)])
         concepts = [item.value for item in chosen.get(Layer.UNDERSTANDING, ())]
@@ -261,16 +270,14 @@ class Gathering:
     def _consulted(self, concepts: Sequence[Concept]) -> dict[str, list[Support]]:
         """The supports of concepts that their versions were made from: a concept may have had ten times as many in all of them."""
         tenant_id = self._plan.tenant_id
-        sources = self._shown.sources_of([each.id for each in concepts])
-        supports: dict[str, list[Support]] = {}
-        for each in concepts:
-            own = frozenset(each.inputs)
-            supports[each.id] = [
+        sources = self._shown.sources_among({each.id: each.inputs for each in concepts})
+        return {
+            each.id: [
                 Support(tenant_id, each.id, source, Tie.SYNTHESIZED_FROM)
                 for source in sources.get(each.id, ())
-                if source in own
             ]
-        return supports
+            for each in concepts
+        }
 
     def _read_sources(self, record_ids: Collection[str]) -> None:
         """Read what citations show: the sources of records, and of these in turn."""

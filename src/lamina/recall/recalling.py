@@ -20,7 +20,7 @@ from lamina.models.counter import TokenCounter
 from lamina.recall.answerable import ANSWERABLE_FROM, answer_strength
 from lamina.recall.compose import compose
 from lamina.recall.deadline import NEVER, Deadline
-from lamina.recall.derived import rank_derived
+from lamina.recall.derived import derived_of, rank_derived
 from lamina.recall.diagnostics import Trail, arms_of, diagnose
 from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.gather import Gathering
@@ -41,7 +41,6 @@ from lamina.recall.render import render_block
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.room import RecallRoom
 from lamina.recall.score import (
-    RECORD_WEIGHTS,
     ScoredEvent,
     ScoredRecord,
     evidence_strength,
@@ -49,6 +48,7 @@ from lamina.recall.score import (
 )
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import superseded_among
+from lamina.recall.weighed import RECORD_WEIGHTS
 from lamina.recall.weights import DEFAULT
 from lamina.store.kept import KeptReads
 from lamina.store.ports.packs import PackKind
@@ -238,7 +238,8 @@ class Recalling:
         trail.note("newer", marked=len(newer.marks))
         trail.note("mmr", **{"lambda": MMR_LAMBDA})
         behind = gathering.behind(ranked, turns.ids)
-        derived = rank_derived(plan, behind, pool.words)
+        best = rank_derived(plan, behind, pool.words)
+        derived = derived_of(plan, behind, best, gathering.best(best))
         trail.note(
             "graph_expand",
             added_nodes=derived.added_by_graph,

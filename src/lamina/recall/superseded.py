@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.ids import Prefix
 from lamina.kernel.local import Offset, day_text
-from lamina.kernel.records import Fact, Layer, Record, layer_of
+from lamina.kernel.records import Layer, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
@@ -118,18 +119,19 @@ def facts_behind(plan: Plan, event_ids: Collection[str], links: _Resting) -> set
     return {i for ids in links.resting_on(event_ids).values() for i in ids if i.startswith(_FACT)}
 
 
-def claims_of(plan: Plan, ids: Collection[str], records: Mapping[str, Record]) -> dict[str, Fact]:
+def claims_of(plan: Plan, ids: Collection[str], heads: Mapping[str, RecordHead]) -> dict[str, RecordHead]:
     """The facts among ids as the plan sees them; a loop is no claim."""
     return {
         i: each
         for i in ids
-        if isinstance(each := records.get(i), Fact)
+        if (each := heads.get(i)) is not None
+        and each.layer is Layer.FACTS
         and not (each.excluded or each.kind == "loop")
         and each.scope in plan.scopes
     }
 
 
-def closed_by(plan: Plan, facts: Mapping[str, Fact]) -> dict[str, Fact]:
+def closed_by(plan: Plan, facts: Mapping[str, RecordHead]) -> dict[str, RecordHead]:
     """Those of them that hold no more where the question stands."""
     holds_at = _standpoint(plan)
     if holds_at is None:
@@ -137,13 +139,13 @@ def closed_by(plan: Plan, facts: Mapping[str, Fact]) -> dict[str, Fact]:
     return {i: each for i, each in facts.items() if each.valid_to is not None and each.valid_to <= holds_at}
 
 
-def told_over(closed: Mapping[str, Fact]) -> dict[str, Instant | None]:
+def told_over(closed: Mapping[str, RecordHead]) -> dict[str, Instant | None]:
     """Those of closed facts that a word ended, with their last instants: "I used to live in Porto" speaks of it; of what lasted no
     longer than that, nothing does. What was replaced was ended by no word, so that nobody's needs to be looked for."""
     return {i: _last(each) for i, each in closed.items() if each.superseded_by is None}
 
 
-def _last(fact: Fact) -> Instant | None:
+def _last(fact: RecordHead) -> Instant | None:
     assert fact.valid_to is not None, "a closed fact has an end"
     return fact.valid_to - 1 if fact.valid_to - 1 > fact.valid_from else None
 
@@ -161,7 +163,7 @@ def superseded_among(plan: Plan, event_ids: Collection[str], claims: ClaimEnds, 
         if not any(i in ends for i in ids):
             continue
         stated = [claims.facts[i] for i in ids if i in claims.facts and event_id not in enders.get(i, ())]
-        about = [fact for fact in stated if words & _claimed(fact)]
+        about = [fact for fact in stated if _tells(fact, words)]
         if not about:
             # A new name says nothing of what else was told in the turn.
             about = [fact for fact in stated if fact.predicate not in _NAMES or words & _NAMING]
@@ -246,26 +248,28 @@ def _standpoint(plan: Plan) -> Instant | None:
 def _ends(claims: ClaimEnds, enders: Mapping[str, Collection[str]]) -> dict[str, Superseded]:
     """Of the closed facts those that something took the place of. What only ran out ("in Rome until May") stays as it was."""
     closed, known = claims.closed, claims.known
-    standing = {each.claim_key for i, each in known.items() if i not in closed}
+    standing = {each.claim for i, each in known.items() if i not in closed}
     ends = {}
     for i, fact in closed.items():
         assert fact.valid_to is not None, "a closed fact has an end"
         now = claims.holders.get(slot_place(fact)) or _successor(fact, known)
-        if fact.claim_key in standing or (now is not None and now.claim_key == fact.claim_key):
+        if now is None and not enders.get(i):
+            continue
+        if fact.claim in standing or (now is not None and now.claim == fact.claim):
             continue
         if now is not None:
             ends[i] = Superseded(fact.valid_to, now.id, now.event_id, fact.to_offset)
-        elif enders.get(i):
+        else:
             ends[i] = Superseded(fact.valid_to, None, max(enders[i]), fact.to_offset)
     return ends
 
 
-def slot_place(fact: Fact) -> SlotPlace:
+def slot_place(fact: RecordHead) -> SlotPlace:
     """Where a fact stands among the others of its scope."""
     return fact.scope, fact.slot
 
 
-def replaced_slots(plan: Plan, closed: Iterable[Fact]) -> dict[Scope, set[str]]:
+def replaced_slots(plan: Plan, closed: Iterable[RecordHead]) -> dict[Scope, set[str]]:
     """The slots of replaced facts, scope by scope, for a reader of now: what holds them is at the end of their chains, however long
     these are."""
     asked: dict[Scope, set[str]] = defaultdict(set)
@@ -278,14 +282,18 @@ def replaced_slots(plan: Plan, closed: Iterable[Fact]) -> dict[Scope, set[str]]:
 
 def next_in_chains(claims: ClaimEnds) -> set[str]:
     """What replaced the ends, as far as these are known, of the chains that closed facts without a holder began."""
-    chained = [each for each in claims.closed.values() if slot_place(each) not in claims.holders]
+    chained = [
+        each
+        for each in claims.closed.values()
+        if each.superseded_by is not None and slot_place(each) not in claims.holders
+    ]
     reached = ((_successor(each, claims.known) or each).superseded_by for each in chained)
     return {i for i in reached if i is not None and i not in claims.known}
 
 
-def _successor(fact: Fact, known: Mapping[str, Fact]) -> Fact | None:
+def _successor(fact: RecordHead, known: Mapping[str, RecordHead]) -> RecordHead | None:
     """What stands at the end of the chain that a fact was the beginning of."""
-    found: Fact | None = None
+    found: RecordHead | None = None
     seen = {fact.id}
     while (after := known.get(fact.superseded_by or "")) is not None and after.id not in seen:
         found = fact = after
@@ -293,9 +301,10 @@ def _successor(fact: Fact, known: Mapping[str, Fact]) -> Fact | None:
     return found
 
 
-def _claimed(fact: Fact) -> frozenset[str]:
-    """The terms of what is said of the subject."""
-    return term_set(fact.text) - term_set(fact.subject.name)
+def _tells(fact: RecordHead, words: Set[str]) -> bool:
+    """Whether one of the words is in what is said of the subject."""
+    shared = term_set(fact.text) & words
+    return bool(shared and shared - term_set(fact.subject_name))
 
 
 def _puts_right(correction: Event, event: Event) -> bool:

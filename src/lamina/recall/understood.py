@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, Protocol, TypedDict
 
-from lamina.kernel.records import Concept, Fact, Layer, Support, layer_of
+from lamina.kernel.heads import RecordHead
+from lamina.kernel.records import Concept, Layer, Support, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.understanding import STALE_FROM, WHOLE, FactState, ids_of_topic
@@ -96,7 +97,7 @@ def _standing(
     own: Sequence[Support],
     records: Mapping[str, InputState],
     gone: Mapping[str, bool],
-    newer: Sequence[Fact],
+    newer: Sequence[RecordHead],
     at: Instant,
 ) -> ConceptStanding:
     lost = [each.source_id for each in own if gone[each.source_id]]
@@ -105,7 +106,7 @@ def _standing(
         return ConceptStanding(lost=share)
     inputs = (records.get(s.source_id) for s in own)
     facts = [each.fact for each in inputs if each is not None and each.fact is not None]
-    states = [*facts, *(FactState.of(each) for each in newer)]
+    states = [*facts, *map(FactState.of_head, newer)]
     fitting = ids_of_topic(states, concept.about, concept.topic, at)
     changed = [each for each in facts if each.id not in fitting and each.id not in lost]
     fresh = {each.id for each in newer if each.id in fitting} - {each.id for each in facts}
@@ -115,10 +116,10 @@ def _standing(
     return ConceptStanding(staleness, reason, share)
 
 
-def _newer(store: Store, concepts: Sequence[Concept], at: Instant) -> dict[str, list[Fact]]:
+def _newer(store: Store, concepts: Sequence[Concept], at: Instant) -> dict[str, list[RecordHead]]:
     """By concept, the facts of its entity that were recorded after it was made, as far as they bear on its topic. Concepts of one
     entity share what is read: the newest facts after the oldest of them begin with the newest after each."""
-    found: dict[str, list[Fact]] = {each.id: [] for each in concepts}
+    found: dict[str, list[RecordHead]] = {each.id: [] for each in concepts}
     of_entity: dict[tuple[Scope, str], list[Concept]] = defaultdict(list)
     for each in concepts:
         assert each.about is not None, "asked for of an entity"
@@ -141,7 +142,7 @@ def _newer(store: Store, concepts: Sequence[Concept], at: Instant) -> dict[str, 
                 limit=_NEWER_MAX,
                 **asked,
             )
-            facts = [each for each in store.records.query(query) if isinstance(each, Fact)]
+            facts = store.records.query_heads(query)
             for concept in asking:
                 found[concept.id] += [each for each in facts if each.recorded_from > concept.recorded_from]
     return found

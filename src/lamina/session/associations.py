@@ -21,8 +21,8 @@ from lamina.recall.naming import Naming
 from lamina.recall.placing import Held
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Recalling
-from lamina.recall.score import RECORD_WEIGHTS
 from lamina.recall.superseded import Superseded
+from lamina.recall.weighed import RECORD_WEIGHTS
 from lamina.store.ports.records import Records
 from lamina.types.recall import Budgets, Recall
 from lamina.types.sessions import EntitySeen, Remembered

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
 from lamina import limits
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
@@ -26,18 +27,22 @@ from lamina.store.rules.records import as_stood
 __all__ = ["KeptReads", "ReadsOfNow"]
 
 _ValueT = TypeVar("_ValueT")
+_AskedT = TypeVar("_AskedT")
 
 
 @dataclass(slots=True, eq=False)
 class _Tables:
-    """By id, what functions of ``Records`` gave for it; of what is not there, None or nothing."""
+    """By id, what functions of ``Records`` gave for it; of what is not there, None or nothing. Where more is asked than an id, with that."""
 
     records: dict[str, Record | None] = field(default_factory=dict)
+    heads: dict[str, RecordHead | None] = field(default_factory=dict)
     states: dict[str, InputState | None] = field(default_factory=dict)
     resting: dict[str, list[str]] = field(default_factory=dict)
     supports: dict[str, list[Support]] = field(default_factory=dict)
     sources: dict[str, list[str]] = field(default_factory=dict)
     first_sources: dict[str, list[str]] = field(default_factory=dict)
+    among: dict[str, tuple[Sequence[str], list[str]]] = field(default_factory=dict)
+    ended: dict[str, tuple[Instant | None, Mapping[str, Instant]]] = field(default_factory=dict)
 
     @property
     def _all(self) -> Iterable[dict[str, object]]:
@@ -145,6 +150,30 @@ class ReadsOfNow:
                 found[record_id] = as_stood(record, seen_at)
         return found | self._records.get(tenant_id, later, seen_at=seen_at) if later else found
 
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, RecordHead]:
+        """Mirrors ``Records.heads``."""
+
+        def read(unknown: Collection[str]) -> Mapping[str, RecordHead | None]:
+            found = self._records.heads(tenant_id, unknown)
+            return {each: found.get(each) for each in unknown}
+
+        known = self._looked_up(self._tables.heads, ids, read)
+        if seen_at is None:
+            return {i: head for i, head in known.items() if head is not None}
+        found, later = {}, []
+        for i, head in known.items():
+            if head is None:
+                continue
+            if head.recorded_from > seen_at:
+                later.append(i)
+            elif head.recorded_to is None or head.recorded_to <= seen_at:
+                found[i] = head
+            else:
+                found[i] = head.as_stood(seen_at)
+        return found | self._records.heads(tenant_id, later, seen_at=seen_at) if later else found
+
     def input_states(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, InputState]:
@@ -166,19 +195,14 @@ class ReadsOfNow:
         self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
-        return self.resting_above(tenant_id, source_ids, 1, seen_at=seen_at)
-
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``Records.resting_above``."""
         assert seen_at is None, "a reader of an earlier time reads the store"
 
-        # A statement a step: one for all steps takes twice the time, and most of what it brings is kept here.
-        def read(unknown: Collection[str], _: int) -> Mapping[str, list[str]]:
-            return self._records.resting_on(tenant_id, unknown)
+        def read(unknown: Collection[str]) -> Mapping[str, list[str]]:
+            found = self._records.resting_on(tenant_id, unknown)
+            return {each: found.get(each, []) for each in unknown}
 
-        return self._walked(self._tables.resting, source_ids, steps, read, None, at_once=1)
+        known = self._looked_up(self._tables.resting, source_ids, read)
+        return {each: ids for each, ids in known.items() if ids}
 
     def supports_of(
         self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
@@ -205,10 +229,14 @@ class ReadsOfNow:
         return self._records.supports_related(tenant_id, record_ids, relation, seen_at=seen_at)
 
     def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
-        """Mirrors ``Records.ended_by``."""
-        return self._records.ended_by(tenant_id, last, seen_at=seen_at)
+        self, tenant_id: str, last: Mapping[str, Instant | None]
+    ) -> dict[str, Mapping[str, Instant]]:
+        """Mirrors ``Records.ended_by``; it is kept of the last instant that was asked for last."""
+
+        def read(unknown: Mapping[str, Instant | None]) -> Mapping[str, Mapping[str, Instant]]:
+            return self._records.ended_by(tenant_id, unknown)
+
+        return self._answered(self._tables.ended, last, read, {})
 
     def sources_below(
         self,
@@ -220,14 +248,54 @@ class ReadsOfNow:
         most: int | None = None,
         seen_at: Instant | None = None,
     ) -> dict[str, list[str]]:
-        """Mirrors ``Records.sources_below``; who asks for the first of them asks for as many each time."""
+        """Mirrors ``Records.sources_below``; who asks for the first of them asks for as many each time. A statement a step: most of what one
+        for all steps would read is kept."""
         assert seen_at is None, "a reader of an earlier time reads the store"
 
-        def read(unknown: Collection[str], left: int) -> Mapping[str, list[str]]:
-            return self._records.sources_below(tenant_id, unknown, left, width, most=most)
+        def read(unknown: Collection[str]) -> Mapping[str, list[str]]:
+            below = self._records.sources_below(tenant_id, unknown, 1, width, most=most)
+            return {each: below.get(each, []) for each in unknown}
 
         table = self._tables.sources if most is None else self._tables.first_sources
-        return self._walked(table, record_ids, steps, read, width, at_once=steps)
+        found: dict[str, list[str]] = {}
+        front: Collection[str] = record_ids
+        for _ in range(steps):
+            reached = self._looked_up(table, front, read)
+            found |= reached
+            front = {i for ids in reached.values() for i in records_among(ids[:width])}.difference(found)
+            if not front:
+                break
+        return {each: ids for each, ids in found.items() if ids}
+
+    def sources_among(
+        self, tenant_id: str, wanted: Mapping[str, Sequence[str]], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_among``; it is kept of what was looked for last."""
+        assert seen_at is None, "a reader of an earlier time reads the store"
+
+        def read(unknown: Mapping[str, Sequence[str]]) -> Mapping[str, list[str]]:
+            return self._records.sources_among(tenant_id, unknown)
+
+        return self._answered(self._tables.among, wanted, read, [])
+
+    def _answered(
+        self,
+        table: dict[str, tuple[_AskedT, _ValueT]],
+        asked: Mapping[str, _AskedT],
+        read: Callable[[Mapping[str, _AskedT]], Mapping[str, _ValueT]],
+        nothing: _ValueT,
+    ) -> dict[str, _ValueT]:
+        """What was given for ids, where as much was asked of them; the others are read. What is ``nothing`` is left out."""
+        known = {
+            i: kept for i, what in asked.items() if (kept := table.get(i)) is not None and kept[0] == what
+        }
+        if len(known) < len(asked):
+            unknown = {i: what for i, what in asked.items() if i not in known}
+            found = read(unknown)
+            values = {i: (what, found.get(i, nothing)) for i, what in unknown.items()}
+            self._owner.keep(self._kept, self._number, table, values)
+            known |= values
+        return {i: value for i in asked if (value := known[i][1])}
 
     def _looked_up(
         self,
@@ -248,53 +316,3 @@ class ReadsOfNow:
             self._owner.keep(self._kept, self._number, table, values)
             found.update(values)
         return found
-
-    def _walked(
-        self,
-        table: dict[str, list[str]],
-        ids: Collection[str],
-        steps: int,
-        read: Callable[[Collection[str], int], Mapping[str, list[str]]],
-        width: int | None,
-        at_once: int,
-    ) -> dict[str, list[str]]:
-        """Where edges lead to from ids, from the records among the first ``width`` there, and so on in so many steps. What is not kept is
-        read, as many steps further as are read ``at_once``."""
-        found: dict[str, list[str]] = {}
-        lately: dict[str, list[str]] = {}
-        front: Collection[str] = ids
-        for step in range(steps):
-            unknown = []
-            for each in front:
-                led_to = lately.get(each) or table.get(each)
-                if led_to is None and each not in lately:
-                    unknown.append(each)
-                else:
-                    found[each] = led_to or []
-            if unknown:
-                left = min(at_once, steps - step)
-                values = _reached(read(unknown, left), unknown, left, width)
-                self._owner.keep(self._kept, self._number, table, values)
-                lately |= values
-                found |= {each: values[each] for each in unknown}
-            front = _onward((found[each] for each in front), width, found)
-            if not front:
-                break
-        return {each: led_to for each, led_to in found.items() if led_to}
-
-
-def _reached(
-    read: Mapping[str, list[str]], ids: Iterable[str], steps: int, width: int | None
-) -> dict[str, list[str]]:
-    """What was read, with an empty list for each id that was reached and leads nowhere."""
-    reached: dict[str, list[str]] = {}
-    front = set(ids)
-    for _ in range(steps):
-        reached |= {each: read.get(each, []) for each in front}
-        front = _onward((reached[each] for each in front), width, reached)
-    return reached
-
-
-def _onward(led_to: Iterable[list[str]], width: int | None, known: Container[str]) -> set[str]:
-    """The records among the first ``width`` ids of each list that are not known."""
-    return {each for ids in led_to for each in records_among(ids[:width]) if each not in known}

@@ -90,7 +90,6 @@ class Shown:
         self._cited: dict[str, list[str]] = {}
         self._onward: dict[str, list[str]] = {}
         self._derived: dict[str, list[str]] = {}
-        self._looked_at: set[str] = set()
         self._hidden_ids: set[str] = set()
 
     @property
@@ -100,20 +99,8 @@ class Shown:
 
     def scopes_of(self, ids: Collection[str]) -> dict[str, Scope]:
         """Mirrors ``Records.scopes_of``."""
-        self._read_scopes(ids)
+        self._look_at(set(ids))
         return {each: scope for each in ids if (scope := self._scopes[each]) is not None}
-
-    def _read_scopes(self, ids: Iterable[str]) -> None:
-        # One by one: a difference of key views walks through all the known ones.
-        new = {each for each in ids if each not in self._scopes}
-        if not new:
-            return
-        at_home = self._home(new)
-        self._scopes |= at_home
-        unknown = sorted(new.difference(at_home))
-        if unknown:
-            self._scopes |= dict.fromkeys(unknown)
-            self._scopes |= self._records.scopes_of(self._tenant_id, unknown)
 
     def resting_on(self, source_ids: Collection[str]) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
@@ -123,22 +110,6 @@ class Shown:
             visible = self._visible(found)
             self._resting |= {source: visible.get(source, []) for source in unknown}
         return {each: ids for each in source_ids if (ids := self._resting[each])}
-
-    def read_above(self, source_ids: Collection[str], steps: int = _DEPTH) -> None:
-        """Read in one statement what rests on sources, what rests on that, and so on, in so many steps: ``resting_on`` has it at hand
-        from then on."""
-        front = [each for each in source_ids if each not in self._resting]
-        if not front:
-            return
-        above = self._records.resting_above(self._tenant_id, front, steps, seen_at=self._seen_at)
-        visible = self._visible(above)
-        reached = set(front)
-        for _ in range(steps):
-            for source in front:
-                self._resting[source] = visible.get(source, [])
-            # Through what is at hand already too: from here it may be a step nearer, and what rests on it is wanted.
-            front = sorted({each for source in front for each in self._resting[source]} - reached)
-            reached.update(front)
 
     def derived_from(self, event_ids: Collection[str]) -> dict[str, list[str]]:
         """Mirrors ``derived_from``, as the reader may see it."""
@@ -163,8 +134,14 @@ class Shown:
         return self._supporting(found)
 
     def ended_by(self, last: Mapping[str, Instant | None], seen_at: Instant) -> dict[str, list[str]]:
-        """Mirrors ``Records.ended_by``."""
-        return self._visible(self._records.ended_by(self._tenant_id, last, seen_at=seen_at))
+        """Mirrors ``Records.ended_by``, as it was by then."""
+        found = self._records.ended_by(self._tenant_id, last)
+        return self._seen_among(
+            {
+                each: [i for i, recorded_at in told.items() if recorded_at <= seen_at]
+                for each, told in found.items()
+            }
+        )
 
     def read_below(self, record_ids: Collection[str], width: int) -> None:
         """Read in one step the first ``width`` ids of what each record rests on, and of the records among them what these rest on, down to
@@ -183,7 +160,16 @@ class Shown:
     def sources_of(self, record_ids: Collection[str]) -> dict[str, list[str]]:
         """The ids of what each record rests on, as often as it rests on each."""
         found = self._records.sources_below(self._tenant_id, record_ids, 1, 0, seen_at=self._seen_at)
-        return {each: ids for each, ids in self._visible(found).items() if ids}
+        return self._seen_among(found)
+
+    def sources_among(self, wanted: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_among``."""
+        return self._seen_among(self._records.sources_among(self._tenant_id, wanted, seen_at=self._seen_at))
+
+    def _seen_among(self, found: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """Lists of sources without those that the reader may not see, nor lists that are empty then."""
+        hidden = self._hidden(set(records_among(set().union(*found.values()))))
+        return {each: shown for each, ids in found.items() if (shown := [i for i in ids if i not in hidden])}
 
     def _cite(self, record_ids: Collection[str], steps: int, width: int) -> None:
         # Twice as many as are shown: some may be hidden, or stand there for two relations.
@@ -201,7 +187,7 @@ class Shown:
         self._onward |= {i: records_among(ids) for i, ids in cited.items()}
 
     def _visible(self, found: Mapping[str, list[str]]) -> dict[str, list[str]]:
-        """Lists of ids without those that the reader may not see."""
+        """Lists of records' ids without those that the reader may not see."""
         hidden = self._hidden(set().union(*found.values()))
         if not hidden:
             return dict(found)
@@ -209,7 +195,9 @@ class Shown:
 
     def _supporting(self, found: Mapping[str, list[Support]]) -> dict[str, list[Support]]:
         """Supports without those by what the reader may not see."""
-        hidden = self._hidden({each.source_id for supports in found.values() for each in supports})
+        hidden = self._hidden(
+            set(records_among({each.source_id for supports in found.values() for each in supports}))
+        )
         if not hidden:
             return dict(found)
         return {
@@ -217,22 +205,36 @@ class Shown:
             for key, supports in found.items()
         }
 
-    def _hidden(self, ids: Collection[str]) -> Collection[str]:
-        """What the reader may not see of the ids, and of all that were looked at before."""
-        new = set(ids) - self._looked_at
-        self._looked_at |= new
-        records = records_among(new)
-        self._read_scopes(records)
-        for each in records:
-            scope = self._scopes[each]
-            if scope is None:
-                continue
-            readable = self._readable.get(scope)
-            if readable is None:
-                readable = self._readable[scope] = self._may_read(scope)
-            if not readable:
-                self._hidden_ids.add(each)
+    def _hidden(self, ids: set[str]) -> Collection[str]:
+        """What the reader may not see of the ids of records, and of all that were looked at before."""
+        self._look_at(ids)
         return self._hidden_ids
+
+    def _look_at(self, ids: set[str]) -> None:
+        """Know the scopes of records, and which of these may not be seen."""
+        new = ids.difference(self._scopes)
+        if not new:
+            return
+        found = self._home(new)
+        self._scopes |= found
+        self._hide(found)
+        elsewhere = sorted(new.difference(found))
+        if elsewhere:
+            self._scopes |= dict.fromkeys(elsewhere)
+            found = self._records.scopes_of(self._tenant_id, elsewhere)
+            self._scopes |= found
+            self._hide(found)
+
+    def _hide(self, found: Mapping[str, Scope]) -> None:
+        unreadable = {scope for scope in set(found.values()) if not self._is_readable(scope)}
+        if unreadable:
+            self._hidden_ids.update(i for i, scope in found.items() if scope in unreadable)
+
+    def _is_readable(self, scope: Scope) -> bool:
+        readable = self._readable.get(scope)
+        if readable is None:
+            readable = self._readable[scope] = self._may_read(scope)
+        return readable
 
 
 def records_among(ids: Iterable[str]) -> list[str]:

@@ -12,7 +12,9 @@ from pydantic_core import from_json
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import Trust
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import (
+    PROMISED,
     Author,
     Belief,
     Binding,
@@ -40,6 +42,7 @@ __all__ = [
     "Row",
     "packed_row",
     "parsed",
+    "read_head",
     "read_record",
     "read_text",
     "record_row",
@@ -321,6 +324,72 @@ def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[s
         "handed_over": said.get("handed_over", False),
         "said_by": Author(*said["said_by"]) if "said_by" in said else None,
     }
+
+
+def read_head(row: Row) -> RecordHead:
+    """The head of the version of a ``record`` row, its body packed or not."""
+    (_, record_id, version, layer, scope, _, subject, predicate, object_key, slot, _, _, _, confidence, stance, valid_from, valid_to, recorded_from,
+     recorded_to, superseded_by, _, excluded, body, status, *_) = row  # fmt: skip
+    said = parsed(unpacked(body))
+    common = (
+        record_id,
+        _LAYERS[layer],
+        Scope(scope),
+        version,
+        bool(excluded),
+        stance == _DEPRECATED,
+        confidence,
+        _amount(layer, said),
+        valid_from,
+        valid_to,
+        recorded_from,
+        recorded_to,
+        superseded_by,
+    )
+    if "object" not in said:
+        return RecordHead(*common)
+    value_type, value, _, unit, value_id, value_name = (*said["object"], *[None] * 6)[:6]
+    if value_type != "literal":
+        text = value_name or value_id or ""
+    else:
+        text = f"{value} {unit}" if unit else str(value)
+    offsets, kind = said.get("offsets"), said.get("kind", "")
+    return RecordHead(
+        *common,
+        subject,
+        said["subject"][0],
+        predicate,
+        value_id,
+        object_key,
+        text,
+        said.get("negated", False),
+        said.get("external", False),
+        "said_by" not in said,
+        said.get("event_id", ""),
+        kind,
+        said.get("text", ""),
+        slot,
+        status is None or kind == PROMISED,
+        said.get("fades_at"),
+        offsets[1] if offsets else None,
+    )
+
+
+_LAYERS: Final = {layer.value: layer for layer in Layer}
+_DEPRECATED: Final = Stance.DEPRECATED.value
+
+
+def _amount(layer: str, said: Mapping[str, Any]) -> float:
+    """As ``RecordHead`` has it."""
+    match layer:
+        case "beliefs":
+            return float(said["alpha"] + said["beta"])
+        case "episodes":
+            return float(said["size"])
+        case "understanding":
+            return float(said["consulted"])
+        case _:
+            return 0.0
 
 
 def text_row(row: TextRow) -> Row:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
 from lamina.kernel.calibration import CALIBRATION, Calibration
-from lamina.kernel.records import Belief, Record
+from lamina.kernel.heads import RecordHead
+from lamina.kernel.records import Belief, Layer, Record
 from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefLens
 from lamina.store.ports.definitions import Definition, DefinitionKind, Definitions
 
-__all__ = ["calibrated", "lens_of"]
+__all__ = ["calibrated", "calibrated_heads", "lens_of"]
 
 
 def lens_of(definitions: Definitions, tenant_id: str, seen_at: Instant | None, *, now: Instant) -> BeliefLens:
@@ -32,6 +33,18 @@ def calibrated(
     beliefs = [each for each in found.values() if isinstance(each, Belief)]
     run = _calibration(definitions, tenant_id, seen_at) if beliefs else None
     return shown if run is None else shown | {each.id: run.seen(each) for each in beliefs}
+
+
+def calibrated_heads(
+    definitions: Definitions, tenant_id: str, found: Mapping[str, RecordHead], seen_at: Instant | None
+) -> dict[str, RecordHead]:
+    """Mirrors ``calibrated``, of the heads of records."""
+    shown = dict(found)
+    beliefs = [each for each in found.values() if each.layer is Layer.BELIEFS]
+    run = _calibration(definitions, tenant_id, seen_at) if beliefs else None
+    if run is None:
+        return shown
+    return shown | {each.id: each._replace(confidence=run.shown(each.confidence)) for each in beliefs}
 
 
 def _calibration(definitions: Definitions, tenant_id: str, seen_at: Instant | None) -> Calibration | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Entity,
@@ -127,6 +128,13 @@ class MemoryRecords:
             record_id: as_stood(versions[-1], seen_at) for record_id, versions in found.items() if versions
         }
 
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, RecordHead]:
+        """Mirrors ``Records.heads``."""
+        found = self.get(tenant_id, ids, seen_at=seen_at)
+        return {i: RecordHead.of(each) for i, each in found.items()}
+
     def input_states(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, InputState]:
@@ -149,6 +157,10 @@ class MemoryRecords:
         found.sort(key=lambda record: (record.recorded_from, record.id, record.version), reverse=True)
         return [as_stood(record, query.axes.seen_at) for record in found[: query.limit]]
 
+    def query_heads(self, query: RecordQuery) -> list[RecordHead]:
+        """Mirrors ``Records.query_heads``."""
+        return [RecordHead.of(each) for each in self.query(query)]
+
     def ended_since(
         self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
     ) -> list[Record]:
@@ -167,6 +179,15 @@ class MemoryRecords:
         """Mirrors ``Records.in_slots``."""
         found = {slot: self.query(_now(tenant_id, scope, limit, slot=slot)) for slot in slots}
         return {slot: held for slot, held in found.items() if held}
+
+    def heads_in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> list[RecordHead]:
+        """Mirrors ``Records.heads_in_slots``."""
+        held = self.in_slots(tenant_id, scope, slots, limit=limit).values()
+        found = [each for of_slot in held for each in of_slot]
+        found.sort(key=lambda each: (each.recorded_from, each.id, each.version), reverse=True)
+        return [RecordHead.of(each) for each in found]
 
     def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
         """Mirrors ``Records.statements``."""
@@ -295,18 +316,6 @@ class MemoryRecords:
                     found[source_id][each.record_id] = None
         return {source_id: list(ids) for source_id, ids in found.items()}
 
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``Records.resting_above``."""
-        found: dict[str, list[str]] = {}
-        front: Collection[str] = source_ids
-        for _ in range(steps):
-            above = self.resting_on(tenant_id, front, seen_at=seen_at)
-            found |= above
-            front = {each for ids in above.values() for each in ids if each not in found}
-        return found
-
     def supports_related(
         self,
         tenant_id: str,
@@ -324,19 +333,18 @@ class MemoryRecords:
         }
 
     def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
+        self, tenant_id: str, last: Mapping[str, Instant | None]
+    ) -> dict[str, Mapping[str, Instant]]:
         """Mirrors ``Records.ended_by``."""
-        found: dict[str, list[str]] = {}
-        for record_id, supports in self.supports_of(tenant_id, last, seen_at=seen_at).items():
-            ending = {
-                each.source_id
-                for each in supports
-                if each.relation != Tie.MAY_CHANGE
-                and (each.polarity == "against" or (each.at is not None and each.at == last[record_id]))
-            }
+        found: dict[str, Mapping[str, Instant]] = {}
+        for record_id, supports in self.supports_of(tenant_id, last).items():
+            ending: dict[str, Instant] = {}
+            for each in sorted(supports, key=lambda each: (each.source_id, each.recorded_at)):
+                told = each.polarity == "against" or (each.at is not None and each.at == last[record_id])
+                if told and each.relation != Tie.MAY_CHANGE:
+                    ending.setdefault(each.source_id, each.recorded_at)
             if ending:
-                found[record_id] = sorted(ending)
+                found[record_id] = ending
         return found
 
     def sources_below(
@@ -359,6 +367,16 @@ class MemoryRecords:
             sources = {each for ids in below.values() for each in ids[:width]}
             front = {each for each in sources if not is_event(each) and each not in found}
         return found
+
+    def sources_among(
+        self, tenant_id: str, wanted: Mapping[str, Sequence[str]], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_among``."""
+        found = self.supports_of(tenant_id, wanted, seen_at=seen_at)
+        among = {
+            i: [s.source_id for s in supports if s.source_id in wanted[i]] for i, supports in found.items()
+        }
+        return {i: sources for i, sources in among.items() if sources}
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Mirrors ``Records.entities``."""

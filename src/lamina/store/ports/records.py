@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
@@ -83,12 +84,6 @@ class WhyGraph(Protocol):
         """The ids of the records that rest on each source, or did at ``seen_at``, in their order, each once."""
         ...
 
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``resting_on`` of the sources, of what rests on them, and so on: so many steps in one statement."""
-        ...
-
     def supports_of(
         self, tenant_id: str, record_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[Support]]:
@@ -107,10 +102,10 @@ class WhyGraph(Protocol):
         ...
 
     def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
-        """The ids of what told by ``seen_at`` that claims are over, in their order: of what speaks against each, and of what tells of its
-        ``last`` instant, where it has one that counts."""
+        self, tenant_id: str, last: Mapping[str, Instant | None]
+    ) -> dict[str, Mapping[str, Instant]]:
+        """The ids of what told that claims are over, in their order, each with when that was first recorded: of what speaks against
+        each, and of what tells of its ``last`` instant, where it has one that counts."""
         ...
 
     def sources_below(
@@ -128,6 +123,13 @@ class WhyGraph(Protocol):
         which ``width`` is a part."""
         ...
 
+    def sources_among(
+        self, tenant_id: str, wanted: Mapping[str, Sequence[str]], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Those of the ids ``wanted`` of each record that it rests on, or did at ``seen_at``, in the order of ``supports_of`` and as often
+        as there."""
+        ...
+
 
 class Records(WhyGraph, Protocol):
     """The derived layers and the why graph."""
@@ -140,6 +142,12 @@ class Records(WhyGraph, Protocol):
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, Record]:
         """The latest version of each id that exists, or the latest that had been recorded by ``seen_at``, as it stood then."""
+        ...
+
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, RecordHead]:
+        """The heads of what ``get`` gives."""
         ...
 
     def input_states(
@@ -159,6 +167,10 @@ class Records(WhyGraph, Protocol):
         """
         ...
 
+    def query_heads(self, query: RecordQuery) -> list[RecordHead]:
+        """The heads of what ``query`` gives."""
+        ...
+
     def ended_since(
         self, tenant_id: str, scopes: Collection[Scope], layer: Layer, seen_at: Instant, limit: int
     ) -> list[Record]:
@@ -175,6 +187,12 @@ class Records(WhyGraph, Protocol):
 
         Mirrors ``query`` with each of them; the same order, and excluded records are left out.
         """
+        ...
+
+    def heads_in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> list[RecordHead]:
+        """The heads of what ``in_slots`` gives, newest knowledge first."""
         ...
 
     def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:

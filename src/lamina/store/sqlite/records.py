@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ import apsw
 
 from lamina import limits
 from lamina.kernel.canonical import compact
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import (
     Entity,
@@ -33,7 +34,7 @@ from lamina.store.bodies import packed
 from lamina.store.claim_digests import claim_digest, matter_digest
 from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
 from lamina.store.ports.writes import Writes
-from lamina.store.rows import BODY, Row, packed_row, read_record
+from lamina.store.rows import BODY, Row, packed_row, read_head, read_record
 from lamina.store.rules.records import as_stood
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
@@ -142,6 +143,15 @@ class SqliteRecords:
         rows = self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
         return {record.id: as_stood(record, seen_at) for record in map(_read, rows)}
 
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> dict[str, RecordHead]:
+        """Mirrors ``Records.heads``."""
+        if not ids:
+            return {}
+        rows = self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
+        return {head.id: head.as_stood(seen_at) for head in map(read_head, rows)}
+
     def input_states(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, InputState]:
@@ -165,6 +175,10 @@ class SqliteRecords:
     def query(self, query: RecordQuery) -> list[Record]:
         """Mirrors ``Records.query``."""
         return [as_stood(_read(row), query.axes.seen_at) for row in self._rows_of(query)]
+
+    def query_heads(self, query: RecordQuery) -> list[RecordHead]:
+        """Mirrors ``Records.query_heads``."""
+        return [read_head(row).as_stood(query.axes.seen_at) for row in self._rows_of(query)]
 
     def _rows_of(self, query: RecordQuery) -> list[Row]:
         axes = query.axes
@@ -231,11 +245,21 @@ class SqliteRecords:
     ) -> dict[str, list[Record]]:
         """Mirrors ``Records.in_slots``."""
         found: dict[str, list[Record]] = defaultdict(list)
-        if slots:
-            bindings = (tenant_id, scope, Layer.FACTS.value, json_list(sorted(slots)), limit)
-            for row in self._readers.rows(_SQL["records_in_slots"], bindings):
-                found[row[_SLOT]].append(_read(row))
+        for row in self._rows_in_slots(tenant_id, scope, slots, limit):
+            found[row[_SLOT]].append(_read(row))
         return dict(found)
+
+    def heads_in_slots(
+        self, tenant_id: str, scope: Scope, slots: Collection[str], *, limit: int
+    ) -> list[RecordHead]:
+        """Mirrors ``Records.heads_in_slots``."""
+        return [read_head(row) for row in self._rows_in_slots(tenant_id, scope, slots, limit)]
+
+    def _rows_in_slots(self, tenant_id: str, scope: Scope, slots: Collection[str], limit: int) -> list[Row]:
+        if not slots:
+            return []
+        bindings = (tenant_id, scope, Layer.FACTS.value, json_list(sorted(slots)), limit)
+        return self._readers.rows(_SQL["records_in_slots"], bindings)
 
     def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
         """Mirrors ``Records.statements``."""
@@ -319,31 +343,12 @@ class SqliteRecords:
         self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[str]]:
         """Mirrors ``Records.resting_on``."""
-        found: dict[str, list[str]] = defaultdict(list)
-        if source_ids:
-            bindings = (tenant_id, json_list(source_ids))
-            if seen_at is None:
-                rows = self._readers.rows(_SQL["resting_on"], bindings)
-            else:
-                rows = self._readers.rows(_SQL["resting_on_by"], (*bindings, seen_at))
-            for source_id, record_id in rows:
-                found[source_id].append(record_id)
-        return dict(found)
-
-    def resting_above(
-        self, tenant_id: str, source_ids: Collection[str], steps: int, *, seen_at: Instant | None = None
-    ) -> dict[str, list[str]]:
-        """Mirrors ``Records.resting_above``."""
-        found: dict[str, list[str]] = defaultdict(list)
-        if source_ids:
-            bindings = (tenant_id, json_list(source_ids), steps)
-            if seen_at is None:
-                rows = self._readers.rows(_SQL["resting_above"], bindings)
-            else:
-                rows = self._readers.rows(_SQL["resting_above_by"], (*bindings, seen_at))
-            for source_id, record_id in rows:
-                found[source_id].append(record_id)
-        return dict(found)
+        if not source_ids:
+            return {}
+        bindings = (tenant_id, json_list(source_ids))
+        block = ("resting_on", bindings) if seen_at is None else ("resting_on_by", (*bindings, seen_at))
+        # Put in order here: a recall asks for hundreds, and the engine would sort all rows at once.
+        return {source: sorted(set(ids)) for source, ids in self._grouped(*block).items()}
 
     def supports_related(
         self,
@@ -362,11 +367,15 @@ class SqliteRecords:
         return dict(found)
 
     def ended_by(
-        self, tenant_id: str, last: Mapping[str, Instant | None], *, seen_at: Instant
-    ) -> dict[str, list[str]]:
+        self, tenant_id: str, last: Mapping[str, Instant | None]
+    ) -> dict[str, Mapping[str, Instant]]:
         """Mirrors ``Records.ended_by``."""
-        bindings = (tenant_id, compact(dict(last)), seen_at, Tie.MAY_CHANGE)
-        return self._grouped("ended_by", bindings) if last else {}
+        found: dict[str, dict[str, Instant]] = defaultdict(dict)
+        if last:
+            bindings = (tenant_id, compact(dict(last)), Tie.MAY_CHANGE)
+            for record_id, source_id, recorded_at in self._readers.rows(_SQL["ended_by"], bindings):
+                found[record_id][source_id] = recorded_at
+        return {**found}
 
     def sources_below(
         self,
@@ -384,6 +393,13 @@ class SqliteRecords:
         bindings = (tenant_id, json_list(record_ids), seen_at, steps, width, -1 if most is None else most)
         rows = self._readers.rows(_SQL["sources_below"], bindings)
         return {record_id: json.loads(sources) for record_id, sources in rows if sources != "[]"}
+
+    def sources_among(
+        self, tenant_id: str, wanted: Mapping[str, Sequence[str]], *, seen_at: Instant | None = None
+    ) -> dict[str, list[str]]:
+        """Mirrors ``Records.sources_among``."""
+        bindings = (tenant_id, compact({each: sorted(set(ids)) for each, ids in wanted.items()}), seen_at)
+        return self._grouped("sources_among", bindings) if wanted else {}
 
     def entities(self, tenant_id: str, normalised_names: Collection[str]) -> dict[str, Entity]:
         """Mirrors ``Records.entities``."""

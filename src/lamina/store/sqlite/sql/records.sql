@@ -261,11 +261,11 @@ WHERE s.tenant_id = ?1 AND s.record_id = of.record_id AND (?3 IS NULL OR s.recor
 ORDER BY s.record_id, s.place, s.at, s.recorded_at, s.source_id;
 
 -- name: ended_by
--- What told by ?3 that claims are over: ?2 is a JSON object of their ids and of the last instant of each, null where none counts.
-SELECT DISTINCT s.record_id, s.source_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
-WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.recorded_at <= ?3 AND s.relation <> ?4
-  AND (s.polarity = 'against' OR s.at = wanted.value)
-ORDER BY s.record_id, s.source_id;
+-- What told that claims are over, and when that was recorded first: ?2 is a JSON object of their ids and of the last instant of each, null
+-- where none counts.
+SELECT s.record_id, s.source_id, min(s.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN support AS s
+WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.relation <> ?3 AND (s.polarity = 'against' OR s.at = wanted.value)
+GROUP BY s.record_id, s.source_id ORDER BY s.record_id, s.source_id;
 
 -- name: sources_below
 -- The ids of what records rest on in the order of supports_of, the first ?6 of each as a JSON list: of the records ?2, and of those
@@ -286,6 +286,12 @@ WITH RECURSIVE source (record_id, step, sources) AS (
   FROM source AS above CROSS JOIN json_each(above.sources) AS below
   WHERE above.step < ?4 AND below.key < ?5 AND below.value NOT GLOB 'evt_*')
 SELECT DISTINCT record_id, sources FROM source;
+
+-- name: sources_among
+-- The ids alone of what records rest on, in the order of supports_of: ?2 is a JSON object of their ids, each with a list of those looked for.
+SELECT s.record_id, s.source_id FROM json_each(?2) AS wanted CROSS JOIN json_each(wanted.value) AS source CROSS JOIN support AS s
+WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.source_id = source.value AND (?3 IS NULL OR s.recorded_at <= ?3)
+ORDER BY s.record_id, s.place, s.at, s.recorded_at, s.source_id;
 
 -- name: statements
 -- The events that spoke of facts and count, those without words too: ?2 is a JSON list.
@@ -316,40 +322,14 @@ WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND reco
 GROUP BY source_id, record_id ORDER BY source_id, record_id;
 
 -- name: resting_on
--- The ids alone of what rests on sources, from the index: ?2 is a JSON list.
-SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
-WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2))
-ORDER BY source_id, record_id;
+-- The ids alone of what rests on sources, from the index, once for each edge: ?2 is a JSON list.
+SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+WHERE s.tenant_id = ?1 AND s.source_id = wanted.value;
 
 -- name: resting_on_by
 -- As resting_on, of what was known by ?3: that is not in the index, and the rows are read.
-SELECT DISTINCT source_id, record_id FROM support INDEXED BY support_source
-WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND recorded_at <= ?3
-ORDER BY source_id, record_id;
-
--- name: resting_above
--- As resting_on, and what rests on that in turn, in at most ?3 steps.
-WITH RECURSIVE dependant (source_id, record_id, step) AS (
-  SELECT s.source_id, s.record_id, 1
-  FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
-  WHERE s.tenant_id = ?1 AND s.source_id = wanted.value
-  UNION
-  SELECT s.source_id, s.record_id, a.step + 1
-  FROM dependant AS a CROSS JOIN support AS s INDEXED BY support_source
-  WHERE a.step < ?3 AND s.tenant_id = ?1 AND s.source_id = a.record_id)
-SELECT DISTINCT source_id, record_id FROM dependant ORDER BY source_id, record_id;
-
--- name: resting_above_by
--- As resting_above, of what was known by ?4.
-WITH RECURSIVE dependant (source_id, record_id, step) AS (
-  SELECT s.source_id, s.record_id, 1
-  FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
-  WHERE s.tenant_id = ?1 AND s.source_id = wanted.value AND s.recorded_at <= ?4
-  UNION
-  SELECT s.source_id, s.record_id, a.step + 1
-  FROM dependant AS a CROSS JOIN support AS s INDEXED BY support_source
-  WHERE a.step < ?3 AND s.tenant_id = ?1 AND s.source_id = a.record_id AND s.recorded_at <= ?4)
-SELECT DISTINCT source_id, record_id FROM dependant ORDER BY source_id, record_id;
+SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+WHERE s.tenant_id = ?1 AND s.source_id = wanted.value AND s.recorded_at <= ?3;
 
 -- name: insert_entity
 -- An entity is known once per tenant.
