@@ -35,7 +35,7 @@ __all__ = ["ANSWERED_FROM", "NOT_KNOWN", "Answering"]
 _LOG = logging.getLogger("lamina.answer")
 
 NOT_KNOWN: Final = "Not known: memory holds nothing that answers this."
-ANSWERED_FROM: Final = 0.64
+ANSWERED_FROM: Final = 0.62
 """Below this strength of its best evidence an answer without a model is "not known": one question in ten that memory answers is below it, by one
 half of the questions of ``bench/answer.py``. A recall says that it has no answer later, since who reads the block sees for themselves."""
 ANSWERED_EARLY_FROM: Final = 0.4

@@ -42,6 +42,7 @@ __all__ = [
     "ANSWERABLE_FROM",
     "ANSWER_FIGURES",
     "PERSON_FIGURES",
+    "RAISED",
     "TOLD_FIGURES",
     "answer_figures",
     "answer_strength",
@@ -81,9 +82,9 @@ _TOLD: Final = np.array([1.476, 2.707, 2.134, 4.369, 0.072])
 _TOLD_CONSTANT: Final = -5.990
 _PERSON: Final = np.array([-2.362, 1.388, 2.447, -4.087, 1.601])
 _PERSON_CONSTANT: Final = 2.693
-_RAISED: Final = 1.35
-"""Log odds by which both constants stand above their fit, where both kinds of question are as many: a withheld answer is worse than an
-empty one."""
+RAISED: Final = (1.5, 0.8)
+"""Log odds by which the two constants stand above their fit, where both kinds of question are as many: a withheld answer is worse than an
+empty one. Who was meant is judged more strictly, since only who names one of two is judged by much."""
 
 
 def answer_strength(
@@ -96,8 +97,8 @@ def answer_strength(
     figures = answer_figures(pool, plan, best, facts)
     if figures is None or (is_stated(plan.question) and not figures[ANSWER_FIGURES.index("rarest_words")]):
         return 0.0
-    told = _TOLD_CONSTANT + _RAISED + float(figures[: len(TOLD_FIGURES)] @ _TOLD)
-    person = _PERSON_CONSTANT + _RAISED + float(figures[len(TOLD_FIGURES) :] @ _PERSON)
+    told = _TOLD_CONSTANT + RAISED[0] + float(figures[: len(TOLD_FIGURES)] @ _TOLD)
+    person = _PERSON_CONSTANT + RAISED[1] + float(figures[len(TOLD_FIGURES) :] @ _PERSON)
     return round(1 / (1 + math.exp(-told) + math.exp(-person)), 4)
 
 
