@@ -8,7 +8,8 @@ Three sorts, drawn with a printed seed, each beside questions with an answer tha
   other turns; a question of the one is asked of the other.
 - *LoCoMo early*: a question asked before the first talk that tells its answer, and, as its match, after the last.
 
-A label is wrong where the other memory happens to hold an answer.
+A label is wrong where the other memory happens to hold an answer: of 42 that were read four may be. The two memories of LongMemEval share questions,
+with an answer in the one and without in the other.
 """
 
 from __future__ import annotations

@@ -92,7 +92,8 @@ def answer_strength(
 ) -> float:
     """How strongly the best turns and facts speak to the question, 0..1 and comparable across questions; 0 where nothing was found.
 
-    Of the two things that have to be so the odds against each are added up. The weights were fitted on questions. What asks nothing is spoken to only by what shares a word with it.
+    Of the two things that have to be so the odds against each are added up. The weights were fitted on questions. What asks nothing is
+    spoken to only by what shares a word with it.
     """
     figures = answer_figures(pool, plan, best, facts)
     if figures is None or (is_stated(plan.question) and not figures[ANSWER_FIGURES.index("rarest_words")]):
