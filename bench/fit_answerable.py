@@ -1,29 +1,42 @@
 """Fit whether memory holds an answer (``recall/answerable.py``) and print how well it tells, each half by weights of the other.
 
-    python bench/fit_answerable.py --data DATA --written FOLDER [--recalls FILE]
+    python bench/fit_answerable.py --data DATA --written FOLDER [--recalls FILE] [--crossed FILE]
 
-FOLDER holds what ``bench/quality.py --written`` wrote. Fitted on both development sets and, with half their say, on the half ``mended`` of the
-story; questions with an answer and without weigh the same inside a set. Promise: an AUC of 0.80 on both sets.
+FOLDER holds what ``bench/quality.py --written`` wrote. Fitted on the questions without an answer that the development sets have, on those that
+``bench/crossed.py`` makes, and on the half ``mended`` of the story; questions with an answer and without weigh the same inside each
+sort. Halves are of conversations where there are several, else of questions. Promise: an AUC of 0.80 on both sets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from fitting import Floats, auc, fit_logistic, odds_of, part_of
-from lamina.recall.answerable import ANSWER_FIGURES, answer_figures
+from crossed import crossed, halves_of
+from datasets import locomo
+from fitting import Floats, auc, fit_all_of, odds_of_all, part_of
+from lamina.recall.answerable import ANSWER_FIGURES, PERSON_FIGURES, RAISED, TOLD_FIGURES, answer_figures
 from recalled import UNANSWERABLE, Recalled, kept_recalls, options_of
 
 PRIOR = 3.0
-_SAY = {"LoCoMo": 1.0, "LongMemEval": 1.0, "story": 0.5}
-_THRESHOLDS = (-2.0, -1.5, -1.35, -1.2, -1.0, -0.5, 0.0)
+_SAY = {
+    "LoCoMo": 1.0,
+    "LoCoMo crossed": 0.5,
+    "LoCoMo early": 0.5,
+    "LongMemEval": 0.5,
+    "LongMemEval crossed": 1.0,
+    "story": 0.5,
+}
+_BESIDE = {"LoCoMo crossed": "LoCoMo"}
+"""Whose questions have an answer, where a sort has none of its own."""
 
 
 class Asked(NamedTuple):
-    """A question: its set, the half it is in, whether it has an answer, and its figures (k,)."""
+    """A question: its sort, the half it is in, whether it has an answer, and its figures (k,)."""
 
     name: str
     half: int
@@ -33,61 +46,97 @@ class Asked(NamedTuple):
 
 def main() -> None:
     """Read, fit, print."""
-    options = options_of(__doc__).parse_args()
-    asked = list(_of(kept_recalls(options.recalls, options.data, options.written)))
-    print("each half by weights of the other:")
+    parser = options_of(__doc__)
+    parser.add_argument("--crossed", type=Path, help="a file that keeps the recalls of crossed questions")
+    options = parser.parse_args()
+    recalls = [
+        *kept_recalls(options.recalls, options.data, options.written),
+        *_kept_crossed(options.crossed, options.data, options.written),
+    ]
+    asked = list(_of(recalls, _halves(options.data)))
     odds = np.zeros(len(asked))
+    of_half = np.array([each.half for each in asked])
     for half in (0, 1):
-        model = _fitted([each for each in asked if each.half != half])
-        for at, each in enumerate(asked):
-            if each.half == half:
-                odds[at] = odds_of(model, each.figures[None, :])[0]
-    _report(asked, odds)
-    model = _fitted(asked)
+        models = _fitted([each for each in asked if each.half != half])
+        odds[of_half == half] = _odds(models, [each for each in asked if each.half == half])
+    print("each half by weights of the other:")
+    for halves in ([0], [1], [0, 1]):
+        print(f" half {halves[0]}:" if len(halves) == 1 else " both:")
+        _report(asked, odds, halves)
+    models = _fitted(asked)
     print("fitted on all:")
-    _report(asked, odds_of(model, np.array([each.figures for each in asked])))
-    print(f"constant {model[0]:.3f}")
-    for name, weight in zip(ANSWER_FIGURES, model[1:].round(3).tolist(), strict=True):
-        print(f"  {name:20} {weight}")
+    _report(asked, _odds(models, asked), [0, 1])
+    for names, model in zip((TOLD_FIGURES, PERSON_FIGURES), models, strict=True):
+        print(f"constant {model[0]:.3f}")
+        for name, weight in zip(names, model[1:].round(3).tolist(), strict=True):
+            print(f"  {name:20} {weight}")
 
 
-def _of(recalls: Iterable[Recalled]) -> Iterator[Asked]:
+def _kept_crossed(file: Path | None, data: Path, written: Path | None) -> Sequence[Recalled]:
+    if file is not None and file.exists():
+        known: Sequence[Recalled] = pickle.loads(file.read_bytes())
+        return known
+    if written is None:
+        raise SystemExit("--written is the folder to ask; --crossed a file that an earlier run wrote")
+    found = list(crossed(data, written))
+    if file is not None:
+        file.write_bytes(pickle.dumps(found, protocol=5))
+    return found
+
+
+def _halves(data: Path) -> dict[str, int]:
+    """Of each conversation of LoCoMo, its half."""
+    halves = halves_of(locomo(data / "locomo"))
+    return {scope.name: half for half, scopes in enumerate(halves) for scope in scopes}
+
+
+def _of(recalls: Iterable[Recalled], halves: dict[str, int]) -> Iterator[Asked]:
     for one in recalls:
         figures = answer_figures(one.pool, one.plan, one.ranked, one.facts)
         if figures is not None:
-            yield Asked(
-                one.name,
-                part_of(one.plan.question, 2),
-                one.kind != UNANSWERABLE,
-                figures,
-            )
+            half = part_of(one.plan.question, 2)
+            if one.name == "LoCoMo":
+                half = halves[one.group]
+            elif one.name not in ("LongMemEval", "story"):
+                half = int(one.group)
+            yield Asked(one.name, half, one.kind != UNANSWERABLE, figures)
 
 
-def _fitted(asked: list[Asked]) -> Floats:
+def _parts(asked: Sequence[Asked]) -> list[Floats]:
+    figures = np.array([each.figures for each in asked])
+    assert figures.shape[1] == len(ANSWER_FIGURES)
+    return [figures[:, : len(TOLD_FIGURES)], figures[:, len(TOLD_FIGURES) :]]
+
+
+def _fitted(asked: Sequence[Asked]) -> list[Floats]:
     labels = np.array([float(each.has_answer) for each in asked])
     weights = np.zeros(len(asked))
     for name, say in _SAY.items():
         for has_answer in (False, True):
-            own = np.array([each.name == name and each.has_answer is has_answer for each in asked])
-            weights[own] = 100.0 * say / max(int(own.sum()), 1)
-    return fit_logistic(np.array([each.figures for each in asked]), labels, weights, PRIOR)
+            counted = _are(asked, name, has_answer)
+            weights[counted] += 100.0 * say / max(int(counted.sum()), 1)
+    return fit_all_of(_parts(asked), labels, weights, PRIOR)
 
 
-def _report(asked: list[Asked], odds: Floats) -> None:
+def _odds(models: Sequence[Floats], asked: Sequence[Asked]) -> Floats:
+    raised = [
+        np.concatenate([[model[0] + more], model[1:]]) for model, more in zip(models, RAISED, strict=True)
+    ]
+    return odds_of_all(raised, _parts(asked))
+
+
+def _are(asked: Sequence[Asked], name: str, has_answer: bool) -> np.ndarray:
+    sort = _BESIDE.get(name, name) if has_answer else name
+    return np.array([(each.name, each.has_answer) == (sort, has_answer) for each in asked])
+
+
+def _report(asked: Sequence[Asked], odds: Floats, halves: Sequence[int]) -> None:
+    inside = np.array([each.half in halves for each in asked])
     for name in _SAY:
-        yes, no = (
-            np.array(
-                [
-                    o
-                    for each, o in zip(asked, odds, strict=True)
-                    if (each.name, each.has_answer) == (name, kind)
-                ]
-            )
-            for kind in (True, False)
-        )
-        cells = "  ".join(f"{at:+.2f}: {(yes < at).mean():.3f} {(no < at).mean():.2f}" for at in _THRESHOLDS)
+        yes, no = (odds[_are(asked, name, kind) & inside] for kind in (True, False))
         print(
-            f"  {name:12} AUC {auc(yes, no):.3f} (n {len(yes)} + {len(no)}); withheld of both kinds at {cells}"
+            f"  {name:20} AUC {auc(yes, no):.3f} (n {len(yes)} + {len(no)}); "
+            f"withheld {(yes < 0).mean():.3f} and {(no < 0).mean():.3f}"
         )
 
 

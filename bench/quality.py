@@ -91,7 +91,7 @@ def written(server: Server, scopes: Sequence[Scope], name: str, *, reused: bool)
     found = {}
     for scope in scopes:
         path = scope_path(name, scope)
-        items = [_item(turn, f"{scope.name}-{at}") for at, turn in enumerate(scope.turns)]
+        items = [turn_item(turn, f"{scope.name}-{at}") for at, turn in enumerate(scope.turns)]
         for first in range(0, 0 if reused else len(items), 1000):
             body = {"scope": path, "items": items[first : first + 1000]}
             server.call("POST", "/v1/experience/bulk", body)
@@ -114,7 +114,7 @@ def _ids(server: Server, path: str) -> dict[str, int]:
         cursor = f"&cursor={page['next_cursor']}"
 
 
-def _item(turn: Turn, key: str) -> dict[str, Any]:
+def turn_item(turn: Turn, key: str) -> dict[str, Any]:
     """A turn as it is written: the speaker by name where one is known, else by role and in no session.
 
     The longest text of LongMemEval is past what one event may hold, and is cut there.

@@ -42,6 +42,9 @@ UPDATE = "knowledge-update"
 UNANSWERABLE = "unanswerable"
 
 
+Found = tuple[EventPool, Plan, Sequence[ScoredEvent], Sequence[ScoredRecord], Grounds]
+
+
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """A question and what its recall went by. ``group`` keeps folds apart. ``evidence`` and ``stale`` are event ids: turns that tell the
@@ -102,7 +105,7 @@ def recalled_story(half: str) -> Iterator[Recalled]:
                 question["id"],
                 frozenset(id_of[key] for key in question["evidence"]),
                 frozenset(id_of[key] for key in question["stale"] if key in id_of),
-                *_ask(at.web, story.SCOPE, asked),
+                *ask(at.web, story.SCOPE, asked),
             )
 
 
@@ -127,13 +130,17 @@ def _of_scope(
             scope.name if name == "LoCoMo" else question.group,
             frozenset(said_at.keys() - stale),
             frozenset(stale),
-            *_ask(web, path, question),
+            *ask(web, path, question),
         )
 
 
-def _ask(
-    web: TestClient, scope: str, question: Question
-) -> tuple[EventPool, Plan, Sequence[ScoredEvent], Sequence[ScoredRecord], Grounds]:
+def asked_of(name: str, question: Question, group: str, evidence: frozenset[str], found: Found) -> Recalled:
+    """What a question ``found``, of which no older answers are known."""
+    return Recalled(name, question, question.kind, group, evidence, frozenset(), *found)
+
+
+def ask(web: TestClient, scope: str, question: Question, as_of: str | None = None) -> Found:
+    """What a question's recall goes by, now or ``as_of`` an earlier time."""
     kept: list[Any] = []
 
     def keeping(*given: Any) -> float:
@@ -149,7 +156,8 @@ def _ask(
     body: Mapping[str, Any] = {
         "scope": scope,
         "question": question.text,
-        "temporal": {"reference_date": question.asked_at.isoformat().replace("+00:00", "Z")},
+        "temporal": {"reference_date": question.asked_at.isoformat().replace("+00:00", "Z")}
+        | ({} if as_of is None else {"as_of": as_of}),
         "answer_model": "extractive",
     }
     with (

@@ -190,3 +190,30 @@ def test_who_takes_one_of_two_for_the_other_finds_the_others_words() -> None:
     assert answer_strength(many, plan, ranked([0.6, 0.6], [2.0, 0.5]), []) == answer_strength(
         many, plan, ranked([0.6, 0.6], [0.5, 2.0]), []
     )
+
+
+def test_a_right_name_does_not_make_up_for_words_that_were_never_said() -> None:
+    plan = planned()
+    barren = pool(plan, ["I like the yard", "Lovely weather"], [0, 1])
+    leads = [answer_strength(barren, plan, ranked([0.3, 0.2], [lead, 0.0]), []) for lead in (1.0, 5.0, 50.0)]
+    assert leads[0] <= leads[1] <= leads[2] < ANSWERABLE_FROM
+
+
+def test_words_around_the_best_turn_speak_for_an_answer() -> None:
+    plan = planned()
+    texts = ["In the yard, why", "My bicycle, where to park it", "Lovely weather"]
+    apart = pool(plan, texts, [0, 1, 2])
+    together = pool(plan, texts, [0, 1, 2], following=np.array([1, 3, 3]))
+    best = ranked([0.5, 0.4, 0.2])
+    assert answer_strength(together, plan, best, []) > answer_strength(apart, plan, best, [])
+
+
+def test_while_vectors_are_to_come_words_decide() -> None:
+    plan = planned()
+    strengths = []
+    for texts in ([OLD, NEW], ["I like cheese", "Lovely weather"]):
+        turns = pool(plan, texts, [0, 90])
+        without = replace(turns, pooled=np.zeros_like(turns.pooled))
+        strengths.append(answer_strength(without, plan, ranked([-1.0, -1.0], [0.5, 0.4]), []))
+    assert strengths[0] >= ANSWERABLE_FROM
+    assert strengths[0] > strengths[1]

@@ -35,12 +35,12 @@ __all__ = ["ANSWERED_FROM", "NOT_KNOWN", "Answering"]
 _LOG = logging.getLogger("lamina.answer")
 
 NOT_KNOWN: Final = "Not known: memory holds nothing that answers this."
-ANSWERED_FROM: Final = 0.57
+ANSWERED_FROM: Final = 0.62
 """Below this strength of its best evidence an answer without a model is "not known": one question in ten that memory answers is below it, by one
 half of the questions of ``bench/answer.py``. A recall says that it has no answer later, since who reads the block sees for themselves."""
-ANSWERED_EARLY_FROM: Final = 0.25
+ANSWERED_EARLY_FROM: Final = 0.4
 """The same while facts and vectors of what was just written are still to come: the figures that hang on them are missing, and who wrote a
-turn a moment ago may ask for it."""
+turn a moment ago may ask for it. A turn without vectors that holds no word of a question is below it."""
 _OF_ANOTHER_FROM: Final = 0.5
 """A question that a pack was not made for is answered from it when a line holds this share of its words."""
 

@@ -1,15 +1,20 @@
 """Whether memory seems to hold an answer: how strongly the best turns and facts speak to a question.
 
-Nine figures, put together as a logistic model does:
+Two things have to be so, and each is judged by figures of its own. That something was told of it:
 
-- of the question's rarest words the share that the best turn or fact holds, and how rare the rarest is that it lacks, beside a word that
-  was never said;
-- how much of the best turn asks: a question tells nothing;
-- whether one of its words was never said at all, and how many words it has: of more, fewer are held by chance;
+- of the question's rarest words the share that the best turn or fact holds, of all its words the share that the turn holds with those around
+  it;
+- how near the best turns come to the question, word by word and as a whole, whatever else is stored;
+- how many words it has: of more, fewer are held by chance.
+
+And that it was told by, or of, whom the question means:
+
 - in a talk of two, when the question names one of them: that it does, by how much the best of that person's turns ranks above the best of
   the other's, not counting that they were named, and their share of the best three: a question that takes one for the other finds its
   words with the other;
-- how near the best turns come to the question's words, whatever else is stored.
+- how much of the best turn asks, since a question tells nothing, and how much of it speaks of its speaker.
+
+In one sum the two would make up for each other: whose name is right would be told something, however little its words were ever said.
 
 ``bench/fit_answerable.py`` fits the weights and prints how well they tell the two kinds of question apart, each half of the questions
 by weights of the other.
@@ -27,36 +32,59 @@ from numpy.typing import NDArray
 from lamina.kernel.records import Fact
 from lamina.language.questions import is_stated
 from lamina.language.tokens import analyse
+from lamina.models.ports import Float32Array
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool
 from lamina.recall.score import EVIDENCE_TOP, ScoredEvent, ScoredRecord
-from lamina.recall.signals import SIGNALS, idf
+from lamina.recall.signals import SIGNALS, Turns, idf
 
-__all__ = ["ANSWERABLE_FROM", "ANSWER_FIGURES", "answer_figures", "answer_strength"]
+__all__ = [
+    "ANSWERABLE_FROM",
+    "ANSWER_FIGURES",
+    "PERSON_FIGURES",
+    "RAISED",
+    "TOLD_FIGURES",
+    "answer_figures",
+    "answer_strength",
+]
 
 ANSWERABLE_FROM: Final = 0.5
 """Below this strength of the best evidence memory seems not to hold an answer."""
-ANSWER_FIGURES: Final = (
+TOLD_FIGURES: Final = (
     "rarest_words",
-    "lead_of_person",
+    "words_around",
     "nearness",
-    "names_one_of_two",
-    "share_of_best",
+    "cosine",
     "words",
-    "never_said",
-    "rarest_lacking",
-    "asks",
 )
+"""What says whether something was told of what is asked."""
+PERSON_FIGURES: Final = (
+    "names_one_of_two",
+    "lead_of_person",
+    "share_of_best",
+    "asks",
+    "of_speaker",
+)
+"""What says whether it was told by, or of, whom the question means."""
+ANSWER_FIGURES: Final = (*TOLD_FIGURES, *PERSON_FIGURES)
 """What ``answer_figures`` says of a question, in its order."""
 
 _RAREST: Final = 3
+_LIKE_THE_QUESTION: Final = 20
+_NEAR, _LIKE = 0.64, 0.58
+"""How near and how like the question the best turns are of a question that has an answer, medians of both sets: so a turn whose vectors are
+still to come is taken, and its words decide."""
 _COMPARED: Final = 40
 _BEST_OF_BOTH: Final = 3
 _NAMED: Final = SIGNALS.index("named_speaker")
 
-_WEIGHTS: Final = np.array([0.851, 0.944, 2.247, -0.67, 2.408, 0.116, -0.323, -1.784, -2.461])
-_CONSTANT: Final = 0.452
-"""Fitted where both kinds of question are as many, and then raised by 1.35: a withheld answer is worse than an empty one."""
+_TOLD: Final = np.array([1.476, 2.707, 2.134, 4.369, 0.072])
+_TOLD_CONSTANT: Final = -5.990
+_PERSON: Final = np.array([-2.362, 1.388, 2.447, -4.087, 1.601])
+_PERSON_CONSTANT: Final = 2.693
+RAISED: Final = (1.5, 0.8)
+"""Log odds by which the two constants stand above their fit, where both kinds of question are as many: a withheld answer is worse than an
+empty one. Who was meant is judged more strictly, since only who names one of two is judged by much."""
 
 
 def answer_strength(
@@ -64,12 +92,15 @@ def answer_strength(
 ) -> float:
     """How strongly the best turns and facts speak to the question, 0..1 and comparable across questions; 0 where nothing was found.
 
-    The weights were fitted on questions. What asks nothing is spoken to only by what shares a word with it.
+    Of the two things that have to be so the odds against each are added up. The weights were fitted on questions. What asks nothing is
+    spoken to only by what shares a word with it.
     """
     figures = answer_figures(pool, plan, best, facts)
     if figures is None or (is_stated(plan.question) and not figures[ANSWER_FIGURES.index("rarest_words")]):
         return 0.0
-    return round(1 / (1 + math.exp(-_CONSTANT - float(figures @ _WEIGHTS))), 4)
+    told = _TOLD_CONSTANT + RAISED[0] + float(figures[: len(TOLD_FIGURES)] @ _TOLD)
+    person = _PERSON_CONSTANT + RAISED[1] + float(figures[len(TOLD_FIGURES) :] @ _PERSON)
+    return round(1 / (1 + math.exp(-told) + math.exp(-person)), 4)
 
 
 def answer_figures(
@@ -77,44 +108,46 @@ def answer_figures(
 ) -> NDArray[np.float64] | None:
     """(len(ANSWER_FIGURES),) of a question's pool, its best turns and its best facts; None where there are none."""
     stated = [set(analyse(one.record.text)) for one in facts[:EVIDENCE_TOP] if isinstance(one.record, Fact)]
-    told = [_terms_of(pool, plan, best[0])] if best else []
-    if not (told or stated):
+    if not (best or stated):
         return None
+    turns, first = pool.turns, best[0].at if best else None
+    told = [] if first is None else [_terms_of(plan, turns.counts[first])]
+    around = [] if first is None else [_terms_of(plan, _with_neighbours(turns, first))]
     weights = {term: idf(term, pool.statistics) for term in plan.terms}
-    first = best[0].at if best else None
-    unheard = idf("", pool.statistics)  # of a word that nobody ever said
     rarest = dict(sorted(weights.items(), key=lambda entry: -entry[1])[:_RAREST])
-    nearness = max((one.ranked.nearness for one in best[:EVIDENCE_TOP]), default=0.0)
+    unread = float(any(not pool.pooled[one.at].any() for one in best[:EVIDENCE_TOP]))
     person = _Person.of(pool, best[:_COMPARED])
     return np.array(
         [
             max(_share(rarest, each) for each in (*told, *stated)),
-            0.0 if person is None else person.lead,
-            max(0.0, nearness),
-            0.0 if person is None else 1.0,
-            0.0 if person is None else person.share - 0.5,
+            max(_share(weights, each) for each in (*around, *stated)),
+            max([unread * _NEAR, *(one.ranked.nearness for one in best[:EVIDENCE_TOP])]),
+            max([unread * _LIKE, *turns.cosines[[one.at for one in best[:_LIKE_THE_QUESTION]]].tolist()]),
             len(plan.terms),
-            float(any(not pool.statistics.turns_with_term.get(term) for term in plan.terms)),
-            min(_lacking(weights, each) for each in (*told, *stated)) / unheard,
-            0.0 if first is None else float(pool.turns.question_shares[first]),
+            0.0 if person is None else 1.0,
+            0.0 if person is None else person.lead,
+            0.0 if person is None else person.share - 0.5,
+            0.0 if first is None else float(turns.question_shares[first]),
+            0.0 if first is None else float(turns.self_shares[first]),
         ]
     )
 
 
-def _terms_of(pool: EventPool, plan: Plan, one: ScoredEvent) -> set[str]:
-    held = pool.turns.counts[one.at].tolist()
-    return {term for term, count in zip(plan.terms, held, strict=True) if count}
+def _terms_of(plan: Plan, counts: Float32Array) -> set[str]:
+    return {term for term, count in zip(plan.terms, counts.tolist(), strict=True) if count}
+
+
+def _with_neighbours(turns: Turns, at: int) -> Float32Array:
+    """(q,): how often each of the question's terms occurs in a turn and in those before and after it, as far as the pool has them."""
+    near = [each for each in (at, turns.previous[at], turns.following[at]) if each < len(turns)]
+    around: Float32Array = turns.counts[near].sum(axis=0)
+    return around
 
 
 def _share(weights: dict[str, float], said: Collection[str]) -> float:
     """The share of weighed words among those said; all of none, so that a question without any is left to the other figures."""
     whole = sum(weights.values())
     return sum(weight for term, weight in weights.items() if term in said) / whole if whole else 1.0
-
-
-def _lacking(weights: dict[str, float], said: Collection[str]) -> float:
-    """The weight of the weightiest word that is not among those said."""
-    return max((weight for term, weight in weights.items() if term not in said), default=0.0)
 
 
 class _Person(NamedTuple):
