@@ -169,15 +169,15 @@ class ScopeIndex:
                 self._ended_at[place] = at
 
     def _follow_texts(self, rows: IndexRows) -> None:
-        events, records = Occurrences(), Occurrences()
         while texts := rows.texts_after(self.tenant_id, self.scope, self._last_text, _PAGE):
+            events, records = Occurrences(), Occurrences()
             for text in texts:
                 self._add(text, events if text.layer is Layer.EVENTS else records)
+            self._event_postings.add(events.terms, events.places)
+            self._record_postings.add(records.terms, records.places)
             self._last_text = texts[-1].row
             if len(texts) < _PAGE:
                 break
-        self._event_postings.add(events.terms, events.places)
-        self._record_postings.add(records.terms, records.places)
 
     def _take_waiting(self, waiting: Sequence[Event]) -> None:
         """Take in turns of the log by their words, as the rows say them that they will have; keys and vectors follow."""
