@@ -101,7 +101,8 @@ class Postings:
     def _base_pages(self) -> Iterator[_Page]:
         for start in range(0, len(self._places), _PAGE):
             end = min(start + _PAGE, len(self._places))
-            inside = np.diff(np.clip(self._starts, start, end))
+            bounds = np.clip(self._starts, start, end)
+            inside = bounds[1:] - bounds[:-1]
             terms = np.flatnonzero(inside)
             yield _Page(terms, inside[terms], self._places[start:end], self._counts[start:end])
 
@@ -110,7 +111,9 @@ class Postings:
         if not self._pages:
             return
         added, self._pages = self._pages, []
-        size = max(len(self._starts) - 1, *(int(page.terms[-1]) + 1 if len(page.terms) else 0 for page in added))
+        size = max(
+            len(self._starts) - 1, *(int(page.terms[-1]) + 1 if len(page.terms) else 0 for page in added)
+        )
         lengths = np.zeros(size, np.int64)
         lengths[: len(self._starts) - 1] = np.diff(self._starts)
         for page in added:
