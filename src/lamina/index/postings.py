@@ -66,14 +66,14 @@ class Postings:
 
     def frequency(self, term: int) -> int:
         """In how many rows a term occurs."""
-        self._fold()
+        self.fold()
         base = int(self._starts[term + 1] - self._starts[term]) if term + 1 < len(self._starts) else 0
         tail = self._tail.get(term)
         return base + (len(tail[0]) if tail else 0)
 
     def of(self, term: int) -> tuple[Places, Counts]:
         """(n,) places of a term, each once, and (n,) how often each has it."""
-        self._fold()
+        self.fold()
         places, counts = self._places[:0], self._counts[:0]
         if term + 1 < len(self._starts):
             inside = slice(self._starts[term], self._starts[term + 1])
@@ -106,8 +106,8 @@ class Postings:
             terms = np.flatnonzero(inside)
             yield _Page(terms, inside[terms], self._places[start:end], self._counts[start:end])
 
-    def _fold(self) -> None:
-        """Put the pages behind what the base has of each of their terms."""
+    def fold(self) -> None:
+        """Put the pages behind what the base has of each of their terms; who asks for a term does so first."""
         if not self._pages:
             return
         added, self._pages = self._pages, []

@@ -179,6 +179,8 @@ class ScopeIndex:
             self._last_text = texts[-1].row
             if len(texts) < _PAGE:
                 break
+        for postings in (self._event_postings, self._record_postings):
+            postings.fold()
 
     def _take_waiting(self, waiting: Sequence[Event]) -> None:
         """Take in turns of the log by their words, as the rows say them that they will have; keys and vectors follow."""
