@@ -85,7 +85,6 @@ def share() -> None:
         return loaded(threads, minilm._saturates(platform.machine(), Path("/proc/cpuinfo")))
 
     minilm._session = session
-    minilm._tokenizer = functools.cache(minilm._tokenizer)
     extractor.Parser = shared_parser
 
 

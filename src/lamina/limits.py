@@ -215,12 +215,11 @@ LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from
 RECALLS_WAITING_MAX: Final = 48
 RECALLS_WAITING_OF_TENANT_MAX: Final = 40  # so that no tenant takes all of the queue
 RECALL_WAIT_S_MAX: Final = 10.0  # that who comes last may expect to wait, past the seconds of the first recalls, which load the model
-INDEX_BYTES_MAX: Final = (
-    1_000_000_000  # of the scopes searched lately, in memory: some 800,000 rows of a chat
-)
+INDEX_BYTES_MAX: Final = 1_000_000_000  # of the scopes searched lately: some 1,000,000 rows of a chat
 TURNS_WAITING_READ_MAX: Final = 20_000  # the newest of a scope that wait to be indexed, by their words: a second or two for who asks first
 LINES_KEPT_MAX: Final = 32_768  # what lines say, by their words: some 16 MB; and single words, some 6
 ROWS_PARSED_MAX: Final = 4096  # events, and as many derived records, by their rows: some 10 MB each
+READERS_KEPT_MAX: Final = 8  # connections that read, and stay open between two bursts: some 2.5 MB each
 READS_KEPT_MAX: Final = 20_000  # of derived records, and of what they rest on, by id: some 20 MB
 ROW_PARSED_CHARS_MAX: Final = 8000  # of what a row holds as JSON: longer ones are parsed each time
 TERMS_KEPT_MAX: Final = 8192  # of short texts, such as those of claims: some 4 MB

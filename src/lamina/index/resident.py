@@ -7,13 +7,18 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from lamina import limits
+from lamina.index.heap import give_back
 from lamina.index.scope import ScopeIndex
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.index import IndexRows
 
 __all__ = ["ResidentIndexes"]
+
+_MANY_ROWS: Final = 10_000
+"""Rows that leave much memory free once they are taken in."""
 
 
 @dataclass(slots=True, eq=False)
@@ -76,8 +81,11 @@ class ResidentIndexes:
         if index is None or index.changes != tip.changes:
             index = ScopeIndex(*key, self._model, self._dimensions)
             index.changes = tip.changes
+        began_at = len(index)
         index.follow(self._rows, tip)
         held.index = index
+        if len(index) - began_at >= _MANY_ROWS:
+            give_back()
         self._count(key, held, index.held_bytes)
         return index
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from lamina import limits
 from lamina.index.columns import NONE, BoolArray, Figures, Float32Array, Numbers, Occurrences, Rows
 from lamina.index.conversations import Conversations
+from lamina.index.packed import Notes, ShortNumbers
 from lamina.index.postings import Postings
 from lamina.index.rows import event_row
 from lamina.index.vectors import VectorMatrix
@@ -39,7 +40,7 @@ _NEVER = 2**63 - 1
 _LAYERS = list(Layer)
 _LAYER_NUMBERS = {layer: number for number, layer in enumerate(_LAYERS)}
 _PAGE = 2000
-_EMPTY_BYTES, _ROW_BYTES, _TERM_BYTES = 12_000, 1_000, 10
+_EMPTY_BYTES, _ROW_BYTES, _TERM_BYTES = 12_000, 900, 8
 """What an index takes: beside its rows, for each of them with its vector, and for each term in them; as measured."""
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
@@ -73,7 +74,7 @@ class ScopeIndex:
         self._term_numbers = Numbers()
         self._event_postings = Postings()
         self._record_postings = Postings()
-        self._flat = array("I")
+        self._flat = ShortNumbers()
         self._flat_ends = array("q", [0])
         self._layers = array("B")
         self._recorded_at = array("q")
@@ -86,7 +87,7 @@ class ScopeIndex:
         self._by_assistant = bytearray()
         self._quarantined: dict[int, tuple[str, ...]] = {}
         self._day_checks = array("I")
-        self._days: dict[int, str] = {}
+        self._days = Notes()
         self._conversations = Conversations(self._recorded_at)
         self._replaced_terms: Mapping[bool, Counter[int]] = {True: Counter(), False: Counter()}
         self._length_total = 0
@@ -169,15 +170,17 @@ class ScopeIndex:
                 self._ended_at[place] = at
 
     def _follow_texts(self, rows: IndexRows) -> None:
-        events, records = Occurrences(), Occurrences()
         while texts := rows.texts_after(self.tenant_id, self.scope, self._last_text, _PAGE):
+            events, records = Occurrences(), Occurrences()
             for text in texts:
                 self._add(text, events if text.layer is Layer.EVENTS else records)
+            self._event_postings.add(events.terms, events.places)
+            self._record_postings.add(records.terms, records.places)
             self._last_text = texts[-1].row
             if len(texts) < _PAGE:
                 break
-        self._event_postings.add(events.terms, events.places)
-        self._record_postings.add(records.terms, records.places)
+        for postings in (self._event_postings, self._record_postings):
+            postings.fold()
 
     def _take_waiting(self, waiting: Sequence[Event]) -> None:
         """Take in turns of the log by their words, as the rows say them that they will have; keys and vectors follow."""
@@ -218,6 +221,7 @@ class ScopeIndex:
         if text.quarantined:
             self._quarantined[place] = tuple(text.quarantined.split())
         self._day_checks.append(0)
+        self._days.append()
         self._note_days(text, place)
         self._vector_of.append(NONE)
         self._conversations.add(text, older)
@@ -241,7 +245,7 @@ class ScopeIndex:
         if note is not None:
             self._day_checks[place] = note.of
             if note.days:
-                self._days[place] = note.days
+                self._days.put(place, note.days)
 
     def _terms_at(self, place: int) -> array[int]:
         return self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]
@@ -337,7 +341,7 @@ class ScopeIndex:
         """What was noted of the days that a turn means, None where nothing was yet."""
         place = self._place_of.get(record_id, NONE)
         of = self._day_checks[place] if place != NONE else 0
-        return DayNote(of, self._days.get(place, "")) if of else None
+        return DayNote(of, self._days[place]) if of else None
 
     def quarantined(self, record_id: str) -> tuple[str, ...]:
         """Why a record is kept out of what is shown by itself; empty for one that is not."""
@@ -373,7 +377,7 @@ class ScopeIndex:
         row_of = np.repeat(np.arange(len(places)), lengths)
         # Each row's terms lie side by side: from where the row begins in ``_flat``, and on from where it begins here.
         offsets = ends[places] - np.concatenate(([0], np.cumsum(lengths)[:-1]))[: len(places)]
-        found = np.frombuffer(self._flat, np.uint32)[np.arange(len(row_of)) + offsets[row_of]]
+        found = self._flat.column[np.arange(len(row_of)) + offsets[row_of]]
         counts = np.zeros((len(places), len(terms)), np.float32)
         for column, term in enumerate(terms):
             number = self._term_numbers.get(term)

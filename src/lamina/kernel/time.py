@@ -42,6 +42,7 @@ Instant = int
 
 SECOND_US: Final = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_PLAIN = datetime(1970, 1, 1)  # noqa: DTZ001 - what is made of it is shown, never compared
 _RFC3339 = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):?(\d\d))",
     re.ASCII,
@@ -93,13 +94,11 @@ def to_datetime(value: Instant) -> datetime:
 
 def rfc3339(value: Instant) -> str:
     """``2026-05-13T15:42:00Z``, with as many digits below the second as the instant has (none, 3 or 6)."""
-    text = to_datetime(value).isoformat()[:19]
-    microseconds = value % SECOND_US
-    if microseconds == 0:
-        return f"{text}Z"
-    if microseconds % 1000 == 0:
-        return f"{text}.{microseconds // 1000:03d}Z"
-    return f"{text}.{microseconds:06d}Z"
+    # Without a zone, since a pack has two hundred of them and the zone takes a third of the time.
+    moment = _EPOCH_PLAIN + timedelta(0, 0, value)
+    if value % 1000 or value % SECOND_US == 0:
+        return f"{moment.isoformat()}Z"
+    return f"{moment.isoformat(timespec='milliseconds')}Z"
 
 
 def rfc3339_or_none(value: Instant | None) -> str | None:

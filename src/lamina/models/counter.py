@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Collection, Sequence
-from importlib.resources import files
 from typing import Protocol
 
-from tokenizers import Tokenizer
+from lamina.models.wordpieces import word_pieces
 
 __all__ = ["TokenCounter", "WordPieceCounter"]
 
@@ -41,7 +40,6 @@ class WordPieceCounter:
 
     def __init__(self, words_max: int = 20_000) -> None:
         self._words_max = words_max
-        self._tokenizer: Tokenizer | None = None
         self._known: dict[str, int] = {}
         self._lock = threading.Lock()
 
@@ -69,14 +67,9 @@ class WordPieceCounter:
         return totals
 
     def _counted(self, words: Collection[str]) -> dict[str, int]:
-        if self._tokenizer is None:
-            payload = files("lamina.models").joinpath("data/minilm-tokenizer.json").read_text("utf-8")
-            self._tokenizer = Tokenizer.from_str(payload)
-            self._tokenizer.no_truncation()
-            self._tokenizer.no_padding()
         parts = {word: _parts(word) for word in words}
         read = list({part for each in parts.values() for part in each if part not in self._known})
-        encodings = self._tokenizer.encode_batch_fast(read, add_special_tokens=False)
+        encodings = word_pieces().encode_batch_fast(read, add_special_tokens=False)
         known = {part: len(encoding.ids) for part, encoding in zip(read, encodings, strict=True)}
         return known | {
             word: sum(known[part] if part in known else self._known[part] for part in each)

@@ -27,11 +27,11 @@ import numpy as np
 
 from lamina.models.files import verify
 from lamina.models.ports import Encoded, Float32Array, TokenMatrix, quantise
+from lamina.models.wordpieces import word_pieces
 from lamina.observe.traces import Value, span
 
 NAME = "minilm-l6-v2-int8-dynamic/p2"
 MODEL_SHA256 = "3c6fdb70f449820c0b6ae8857f31bcda6ed554239e4ab846c7f7800c8d7b8af3"
-TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 TOKENS_MAX = 256
 DIM_MODEL = 384
 _DATA = resources.files("lamina.models") / "data"
@@ -97,13 +97,15 @@ class MiniLmEmbedder:
     def _states(self, texts: Sequence[str]) -> Iterator[Float32Array]:
         session, tokenizer = self._load()
         for text in texts:
-            ids = np.array(tokenizer.encode(text).ids, np.int64)
-            yield session.run(None, {"input_ids": ids})[0]
+            read = tokenizer.encode(text).ids
+            if len(read) > TOKENS_MAX:
+                read[TOKENS_MAX - 1 :] = read[-1:]  # which ends every text
+            yield session.run(None, {"input_ids": np.array(read, np.int64)})[0]
 
     def _load(self) -> tuple[Any, Any]:
         with self._lock:
             if self._loaded is None:
-                self._loaded = (_session(self._threads), _tokenizer())
+                self._loaded = (_session(self._threads), word_pieces())
             return self._loaded
 
 
@@ -141,15 +143,3 @@ def _saturates(machine: str, cpuinfo: Path) -> bool:
     except OSError:
         return True  # Slow and right, when nothing tells.
     return "avx512_vnni" not in flags and "avx_vnni" not in flags
-
-
-def _tokenizer() -> Any:
-    from tokenizers import Tokenizer
-
-    with resources.as_file(_DATA / "minilm-tokenizer.json") as path:
-        verify(path, TOKENIZER_SHA256, "lamina")
-        tokenizer = Tokenizer.from_file(str(path))
-    # The file asks for padding to 128.
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(TOKENS_MAX)
-    return tokenizer

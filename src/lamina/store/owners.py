@@ -381,6 +381,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "language/tokens.py": _BY_WORDS,
     "models/generator.py": _NO_CONTENT,
     "models/recent.py": _BY_WORDS,
+    "models/wordpieces.py": _NO_CONTENT,
     "pipeline/extract/parser_files.py": _NO_CONTENT,
     "pipeline/extract/products.py": _NO_CONTENT,
     "pipeline/loops/meaning.py": _BY_WORDS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lamina.kernel.records import Episode, EpisodeRole, Layer, Support, layer_of
+from lamina.kernel.records import Episode, EpisodeRole, Support, is_event
 from lamina.kernel.views.parts import DerivedView, Stamp, common_fields
 from lamina.kernel.wire import Result
 
@@ -52,7 +52,7 @@ def episode_fields(
 ) -> dict[str, Any]:
     """The fields of ``episode_view``."""
     members = sorted(
-        (support for support in supports if layer_of(support.source_id) is Layer.EVENTS),
+        (support for support in supports if is_event(support.source_id)),
         key=lambda support: support.place,
     )[: episode.size]
     chain = [

@@ -28,7 +28,7 @@ class SqliteChanges:
 
     def follow(self) -> _Follower:
         """Mirrors ``Changes.follow``."""
-        return _Follower(self._bells, self._readers)
+        return _Follower(self._bells, self._readers.alone())
 
 
 class _Follower:
@@ -41,7 +41,7 @@ class _Follower:
         self._held.enter_context(bells.listening())
         self._rings = bells.rings
         self._closed = False
-        # The thread that waits has a connection of its own, and so a count of its own.
+        # Whoever waits has a connection of its own, and so a count of its own.
         self._version: int | None = None
         self._row: int | None = None
         with contextlib.suppress(Exception):
@@ -59,8 +59,10 @@ class _Follower:
             version = self._data_version()
             changed = rings != self._rings or self._version not in (None, version)
             self._rings, self._version = rings, version
+            if changed:
+                return self._tenants()  # the commit that changed it may have come after the look above
             left_s = until - time.monotonic()
-            if left_s <= 0 or changed:
+            if left_s <= 0:
                 break
             # The whole wait is never left to a bell: a process may end between its commit and the ring.
             look_s = limits.CHANGES_LOOK_S if self._bells.hang else _DEAF_LOOK_S

@@ -1,4 +1,4 @@
-"""Connections: one writer thread with a queue and group commit, and a reader for each thread.
+"""Connections: one writer thread with a queue and group commit, and readers that are lent.
 
 Writes that arrive while a commit is being flushed wait in the queue and share the next flush. Each keeps its own
 savepoint, so one that fails takes nothing of the others with it. Those of one kind may be done as one, since every
@@ -71,7 +71,6 @@ def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> ap
         connection.execute("PRAGMA secure_delete = on")
     connection.execute(f"PRAGMA synchronous = {'full' if durable else 'normal'}")
     connection.execute("PRAGMA foreign_keys = on")
-    # Every thread that reads has a connection: what one keeps, all of them keep.
     connection.execute(f"PRAGMA cache_size = {-2_000 if read_only else -16_000}")
     connection.execute("PRAGMA temp_store = memory")
     return connection
@@ -429,45 +428,71 @@ def _unavailable(reason: str) -> Unavailable:
 
 
 class Readers:
-    """A read-only connection for each thread that asks."""
+    """Read-only connections, lent for one statement each: as many are open as statements ran at once, and a few of them stay so."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, kept_max: int = limits.READERS_KEPT_MAX) -> None:
         self._path = path
-        self._local = threading.local()
-        # Weak: a thread that ends takes its connection with it.
-        self._all: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
-        self._lock = threading.Lock()
+        self._kept_max = kept_max
+        # The last one that was given back is lent first: its pages and statements are the likeliest to be of use.
+        self._idle: list[apsw.Connection] = []
+        self._alone: weakref.WeakSet[Readers] = weakref.WeakSet()
+        self._closed = False
 
-    @property
-    def _connection(self) -> apsw.Connection:
-        """This thread's connection, opened on first use."""
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = open_connection(self._path, durable=False, read_only=True)
-            self._local.connection = connection
-            with self._lock:
-                self._all.add(connection)
-        return connection
+    def alone(self) -> Readers:
+        """Readers for one thread, which always have the same connection: what SQLite counts for each is comparable there."""
+        readers = Readers(self._path, kept_max=1)
+        self._alone.add(readers)
+        return readers
 
     def rows(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """All rows of a statement; raises ``Unavailable`` or ``Fault`` when the store fails."""
+        connection = None
         try:
             with inner_span("sqlite SELECT", "client", _SELECTS):
-                return list(self._connection.execute(sql, bindings))
-        except apsw.Error as error:
-            raise _translated(error) from error
+                connection = self._lent()
+                found = list(connection.execute(sql, bindings))
+        except BaseException as error:
+            if connection is not None:
+                _let_go(connection)  # a statement that failed may still read
+            if isinstance(error, apsw.Error):
+                raise _translated(error) from error
+            raise
+        self._give_back(connection)
+        return found
 
     def row(self, sql: str, bindings: Sequence[Any] | Mapping[str, Any] = ()) -> Row | None:
         """The first row of a statement, or None."""
         rows = self.rows(sql, bindings)
         return rows[0] if rows else None
 
+    def _lent(self) -> apsw.Connection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            if self._closed:
+                raise _unavailable("the store is closed") from None
+            return open_connection(self._path, durable=False, read_only=True)
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        if len(self._idle) < self._kept_max:
+            self._idle.append(connection)
+        else:
+            _let_go(connection)
+        if self._closed:
+            self.close()  # whoever closed did not see this one
+
     def close(self) -> None:
-        """Close every connection; callers have stopped by then."""
-        with self._lock:
-            for connection in list(self._all):
-                try:
-                    connection.close(True)
-                except apsw.Error as error:
-                    _LOG.warning("a connection is still read from as its store closes: %s", error)
-            self._all.clear()
+        """Close every connection; one that is still read from closes when it is given back."""
+        self._closed = True
+        for each in list(self._alone):
+            each.close()
+        while self._idle:
+            with contextlib.suppress(IndexError):
+                _let_go(self._idle.pop())
+
+
+def _let_go(connection: apsw.Connection) -> None:
+    try:
+        connection.close(True)
+    except apsw.Error as error:
+        _LOG.warning("a connection could not be closed: %s", error)
