@@ -24,10 +24,12 @@ class Notes:
         self._lengths.append(0)
 
     def put(self, place: int, text: str) -> None:
-        """The text of a row; one that it had is of no use any more, and stays where it is."""
+        """The text of a row; one that it had is of no use any more, and stays where it is. Who reads meanwhile finds none yet."""
         encoded = text.encode()
-        self._starts[place], self._lengths[place] = len(self._texts), len(encoded)
+        start = len(self._texts)
         self._texts += encoded
+        self._starts[place] = start
+        self._lengths[place] = len(encoded)
 
     def __getitem__(self, place: int) -> str:
         start = self._starts[place]

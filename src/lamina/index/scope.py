@@ -243,9 +243,9 @@ class ScopeIndex:
         """Most turns mean no day that their words do not name: of these what they are known again by is all."""
         note = read_note(text.days)
         if note is not None:
-            self._day_checks[place] = note.of
             if note.days:
                 self._days.put(place, note.days)
+            self._day_checks[place] = note.of  # from now on, for who reads meanwhile
 
     def _terms_at(self, place: int) -> array[int]:
         return self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]
