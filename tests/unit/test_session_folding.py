@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from lamina.session.folding import SUMMARY_CHARS_MAX, Said, bridge_text, fold_turn
+from lamina.session.folding import SUMMARY_CHARS_MAX, Said, bridge_text, fold_turn, fold_turns
 from tables import every_row
 
 
@@ -195,3 +195,22 @@ def test_a_summary_stays_in_its_bounds(seed):
         summary = fold_turn(summary, Said(role, " ".join(random.choices(words, k=random.randint(0, 30)))))
         assert len(summary) <= SUMMARY_CHARS_MAX
         assert all(len(line) <= 211 for line in summary.split("\n"))
+
+
+def test_turns_folded_at_once_tell_what_they_tell_one_after_the_other():
+    draw = Random(20261124)
+    told = "we moved to Porto in 2019 no actually I sold the golf on Friday Tom paid 40 euros why not stop it"
+    words = told.split()
+    for _ in range(50):
+        turns = [
+            Said(
+                draw.choice(["user", "assistant"]),
+                " ".join(draw.choices(words, k=draw.randint(1, 25))) + draw.choice(".?!"),
+            )
+            for _ in range(40)
+        ]
+        one_by_one = draw.choice(["", "They speak of a car. It was sold."])
+        at_once = fold_turns(one_by_one, turns)
+        for turn in turns:
+            one_by_one = fold_turn(one_by_one, turn)
+        assert at_once == one_by_one

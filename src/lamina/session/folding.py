@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
@@ -18,7 +19,16 @@ from lamina.language.quarantine import quarantine_of
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse, content_terms
 
-__all__ = ["SUMMARY_CHARS_MAX", "Said", "bridge_text", "fold_turn", "is_by_rules", "said_of", "told_lines"]
+__all__ = [
+    "SUMMARY_CHARS_MAX",
+    "Said",
+    "bridge_text",
+    "fold_turn",
+    "fold_turns",
+    "is_by_rules",
+    "said_of",
+    "told_lines",
+]
 
 SUMMARY_CHARS_MAX: Final = 800
 _LINE_CHARS_MAX: Final = 200
@@ -105,15 +115,23 @@ def fold_turn(summary: str, turn: Said) -> str:
     >>> fold_turn("", Said("user", "Hi there! I need to book the dentist before Friday."))
     'User: I need to book the dentist before Friday.'
     """
-    held = told_lines(summary)
-    if held and turn.role == "user" and _CORRECTS.match(turn.text) and _is_claim_of_assistant(held[-1]):
-        held.pop()
-    known = {_words(line) for line in held}
-    lines = held + [line for line in _lines(turn) if _words(line) not in known]
-    while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SUMMARY_CHARS_MAX:
-        # Of two that say as much the older goes: it has been told for longer.
-        lines.pop(min(range(len(lines)), key=lambda place: (_worth_of_line(lines[place]), place)))
-    return "\n".join(lines)
+    return fold_turns(summary, [turn])
+
+
+def fold_turns(summary: str, turns: Iterable[Said]) -> str:
+    """``fold_turn`` of one turn after the other. What a line says and is worth is found once: it is weighed against each line that comes."""
+    worth, words = cache(_worth_of_line), cache(_words)
+    for turn in turns:
+        lines = told_lines(summary)
+        if lines and turn.role == "user" and _CORRECTS.match(turn.text) and _is_claim_of_assistant(lines[-1]):
+            lines.pop()
+        known = set(map(words, lines))
+        lines += [line for line in _lines(turn) if words(line) not in known]
+        while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SUMMARY_CHARS_MAX:
+            # Of two that say as much the older goes: it has been told for longer.
+            lines.pop(min(range(len(lines)), key=lambda place: (worth(lines[place]), place)))
+        summary = "\n".join(lines)
+    return summary
 
 
 def is_by_rules(summary: str) -> bool:
@@ -123,8 +141,7 @@ def is_by_rules(summary: str) -> bool:
 
 def bridge_text(summary: str, turns: Iterable[Said]) -> str:
     """What to know of a sitting that is over: its summary, and what was said after the summary ends."""
-    for turn in turns:
-        summary = fold_turn(summary, turn)
+    summary = fold_turns(summary, turns)
     return f"Last session:\n{summary}" if summary else ""
 
 

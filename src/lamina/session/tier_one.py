@@ -11,7 +11,7 @@ from lamina.kernel.events import Event, text_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant, duration_text
 from lamina.language.quarantine import quarantine_of, withheld
-from lamina.session.folding import bridge_text, fold_turn, said_of
+from lamina.session.folding import bridge_text, fold_turns, said_of
 from lamina.store.ports.sessions import Place, Sitting
 from lamina.store.ports.store import Store
 from lamina.types.sessions import TemporalAuthority, WorkingTurn
@@ -87,10 +87,7 @@ class SessionStates:
     def summary(self, sitting: Sitting) -> str:
         """What is told of the turns that left a sitting's window. Those that are not folded yet, for a moment or while no worker
         runs, are told by rules, the newest ``limits.SESSION_UNFOLDED_READ_MAX`` of them."""
-        summary = sitting.summary
-        for event in self._untold(sitting):
-            summary = fold_turn(summary, said_of(event))
-        return summary
+        return fold_turns(sitting.summary, map(said_of, self._untold(sitting)))
 
     def _untold(self, sitting: Sitting) -> list[Event]:
         """The turns that left the window and that the summary does not tell of, without those that were cancelled."""
