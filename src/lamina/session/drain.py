@@ -18,7 +18,7 @@ from lamina.errors import Forbidden, Invalid, LaminaError, TooLarge, Unauthentic
 from lamina.kernel.events import Event
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.observe.rounds import Failures, class_of, frames_of, keep_at
-from lamina.session.folding import bridge_text, fold_turn, said_of
+from lamina.session.folding import bridge_text, fold_turns, said_of
 from lamina.store.ports.sessions import Fold, OutboxRow, Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import BRIDGE, FOLD, Inquiry, inquiry_of
@@ -219,14 +219,12 @@ class _Batch:
     def _fold(self, sitting: Sitting, events: dict[str, Event]) -> Sequence[OutboxRow]:
         """Land the fold of the rows, by rules and at once; the rows that are folded by then."""
         self._put_off: set[int] = set()
-        summary = sitting.summary
         fresh = [row for row in self._rows if row.folded_at is None]
         if not fresh:
             return self._rows
-        for row in fresh:
-            event = events.get(row.event_id)
-            if event is not None and not event.excluded:
-                summary = fold_turn(summary, said_of(event))
+        told = (events.get(row.event_id) for row in fresh)
+        left = (event for event in told if event is not None and not event.excluded)
+        summary = fold_turns(sitting.summary, map(said_of, left))
         complete = sitting.closed_at is not None and sitting.folded + len(fresh) == sitting.turns
         landed = self._store.sessions.fold(
             Fold(

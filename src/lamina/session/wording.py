@@ -13,7 +13,7 @@ from lamina import limits
 from lamina.kernel.events import Event
 from lamina.kernel.time import Clock
 from lamina.session.folders import Folder
-from lamina.session.folding import bridge_text, fold_turn, said_of
+from lamina.session.folding import bridge_text, fold_turn, fold_turns, said_of
 from lamina.session.retelling import hash_of_fold
 from lamina.session.spending import day_of
 from lamina.store.ports.model_outputs import ModelOutput, Spending
@@ -85,9 +85,7 @@ class Rewording:
         sitting, rest = wording.sitting, wording.waiting[1:]
         summary: str | None = None
         if len(rest) < limits.SESSION_WORDING_READ_MAX:
-            summary = text
-            for event in self._events(inquiry.tenant_id, rest):
-                summary = fold_turn(summary, said_of(event))
+            summary = fold_turns(text, map(said_of, self._events(inquiry.tenant_id, rest)))
         bridge = bridge_text(summary, ()) if sitting.bridge is not None and summary is not None else None
         worded = text if rest else None
         return self.store.sessions.reword(
