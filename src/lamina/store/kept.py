@@ -28,6 +28,7 @@ __all__ = ["KeptReads", "ReadsOfNow"]
 
 _ValueT = TypeVar("_ValueT")
 _AskedT = TypeVar("_AskedT")
+_VersionT = TypeVar("_VersionT", Record, RecordHead)
 
 
 @dataclass(slots=True, eq=False)
@@ -140,14 +141,8 @@ class ReadsOfNow:
             return {each: found.get(each) for each in unknown}
 
         known = self._looked_up(self._tables.records, sorted(ids), read)
-        found, later = {}, []
-        for record_id, record in known.items():
-            if record is None:
-                continue
-            if seen_at is not None and record.recorded_from > seen_at:
-                later.append(record_id)
-            else:
-                found[record_id] = as_stood(record, seen_at)
+        found, later = _by(known, seen_at)
+        found = {i: as_stood(record, seen_at) for i, record in found.items()}
         return found | self._records.get(tenant_id, later, seen_at=seen_at) if later else found
 
     def heads(
@@ -160,18 +155,9 @@ class ReadsOfNow:
             return {each: found.get(each) for each in unknown}
 
         known = self._looked_up(self._tables.heads, ids, read)
-        if seen_at is None:
-            return {i: head for i, head in known.items() if head is not None}
-        found, later = {}, []
-        for i, head in known.items():
-            if head is None:
-                continue
-            if head.recorded_from > seen_at:
-                later.append(i)
-            elif head.recorded_to is None or head.recorded_to <= seen_at:
-                found[i] = head
-            else:
-                found[i] = head.as_stood(seen_at)
+        found, later = _by(known, seen_at)
+        if seen_at is not None:
+            found = {i: head.as_stood(seen_at) for i, head in found.items()}
         return found | self._records.heads(tenant_id, later, seen_at=seen_at) if later else found
 
     def input_states(
@@ -316,3 +302,14 @@ class ReadsOfNow:
             self._owner.keep(self._kept, self._number, table, values)
             found.update(values)
         return found
+
+
+def _by(
+    known: Mapping[str, _VersionT | None], seen_at: Instant | None
+) -> tuple[dict[str, _VersionT], list[str]]:
+    """Of versions read as of now those that stood by an instant, None is now; and the ids of those that are of later."""
+    there = {i: each for i, each in known.items() if each is not None}
+    later = [i for i, each in there.items() if seen_at is not None and each.recorded_from > seen_at]
+    for each in later:
+        del there[each]
+    return there, later

@@ -138,19 +138,20 @@ class SqliteRecords:
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, Record]:
         """Mirrors ``Records.get``."""
-        if not ids:
-            return {}
-        rows = self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
+        rows = self._latest(tenant_id, ids, seen_at)
         return {record.id: as_stood(record, seen_at) for record in map(_read, rows)}
 
     def heads(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, RecordHead]:
         """Mirrors ``Records.heads``."""
-        if not ids:
-            return {}
-        rows = self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
+        rows = self._latest(tenant_id, ids, seen_at)
         return {head.id: head.as_stood(seen_at) for head in map(read_head, rows)}
+
+    def _latest(self, tenant_id: str, ids: Collection[str], seen_at: Instant | None) -> list[Row]:
+        if not ids:
+            return []
+        return self._rows(_SQL["latest_records"], (tenant_id, json_list(sorted(ids)), seen_at))
 
     def input_states(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
