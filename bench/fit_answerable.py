@@ -9,7 +9,6 @@ sort. Halves are of conversations where there are several, else of questions. Pr
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from crossed import crossed, halves_of
 from datasets import locomo
 from fitting import Floats, auc, fit_all_of, odds_of_all, part_of
 from lamina.recall.answerable import ANSWER_FIGURES, PERSON_FIGURES, RAISED, TOLD_FIGURES, answer_figures
-from recalled import UNANSWERABLE, Recalled, kept_recalls, options_of
+from recalled import UNANSWERABLE, Recalled, kept_in, kept_recalls, options_of
 
 PRIOR = 3.0
 _SAY = {
@@ -51,7 +50,12 @@ def main() -> None:
     options = parser.parse_args()
     recalls = [
         *kept_recalls(options.recalls, options.data, options.written),
-        *_kept_crossed(options.crossed, options.data, options.written),
+        *kept_in(
+            options.crossed,
+            "--crossed",
+            options.written,
+            lambda folder: list(crossed(options.data, folder)),
+        ),
     ]
     asked = list(_of(recalls, _halves(options.data)))
     odds = np.zeros(len(asked))
@@ -70,18 +74,6 @@ def main() -> None:
         print(f"constant {model[0]:.3f}")
         for name, weight in zip(names, model[1:].round(3).tolist(), strict=True):
             print(f"  {name:20} {weight}")
-
-
-def _kept_crossed(file: Path | None, data: Path, written: Path | None) -> Sequence[Recalled]:
-    if file is not None and file.exists():
-        known: Sequence[Recalled] = pickle.loads(file.read_bytes())
-        return known
-    if written is None:
-        raise SystemExit("--written is the folder to ask; --crossed a file that an earlier run wrote")
-    found = list(crossed(data, written))
-    if file is not None:
-        file.write_bytes(pickle.dumps(found, protocol=5))
-    return found
 
 
 def _halves(data: Path) -> dict[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import pickle
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -248,13 +248,22 @@ def event_ids(web: TestClient, scope: str) -> list[str]:
 
 def kept_recalls(file: Path | None, data: Path, written: Path | None) -> Sequence[Recalled]:
     """The recalls of both sets and of the half ``mended`` of the story: out of a file, or asked now and put into it."""
+    return kept_in(
+        file, "--recalls", written, lambda folder: [*recalled(data, folder), *recalled_story("mended")]
+    )
+
+
+def kept_in(
+    file: Path | None, option: str, written: Path | None, ask: Callable[[Path], Sequence[Recalled]]
+) -> Sequence[Recalled]:
+    """The recalls of the ``file`` that an ``option`` names, or those asked now of the ``written`` folder, which are put into it."""
     if file is not None and file.exists():
         known: Sequence[Recalled] = pickle.loads(file.read_bytes())
         return known
     if written is None:
-        raise SystemExit("--written is the folder to ask; --recalls a file that an earlier run wrote")
+        raise SystemExit(f"--written is the folder to ask; {option} a file that an earlier run wrote")
     began = time.monotonic()
-    found = [*recalled(data, written), *recalled_story("mended")]
+    found = ask(written)
     print(f"{len(found)} recalls in {time.monotonic() - began:.0f} s", flush=True)
     if file is not None:
         file.write_bytes(pickle.dumps(found, protocol=5))
