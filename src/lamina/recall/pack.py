@@ -71,7 +71,7 @@ class Item:
     """It is packed with one of these only; with anything where this is empty."""
     changed: MayHaveChanged | None = None
     quarantined: tuple[str, ...] = ()
-    excerpts: tuple[tuple[int, LateLine], ...] = ()
+    excerpts: tuple[tuple[int, str | LateLine], ...] = ()
     """The lines that a long text may have in a block, shortest first, each behind the tokens without which it is not tried; empty
     where there is one."""
 
