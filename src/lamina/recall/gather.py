@@ -245,7 +245,7 @@ class Gathering:
         best = [scored.record for of_layer in derived.by_layer.values() for scored in of_layer]
         plain = {each.id: each for each in self._reworded(best)}
         by_layer: dict[Layer, list[ScoredRecord]] = {
-            layer: [replace(scored, record=plain[scored.record.id]) for scored in of_layer]
+            layer: [scored._replace(record=plain[scored.record.id]) for scored in of_layer]
             for layer, of_layer in derived.by_layer.items()
         }
         return replace(derived, by_layer=by_layer)

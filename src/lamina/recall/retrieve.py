@@ -149,14 +149,20 @@ def _waits(since: Instant | None, plan: Plan) -> bool:
 
 def _quarantined(indexes: Sequence[ScopeIndex]) -> Callable[[str], tuple[str, ...]]:
     def reasons(record_id: str) -> tuple[str, ...]:
-        return next((index.quarantined(record_id) for index in indexes if record_id in index), ())
+        for index in indexes:
+            if index.has_quarantined and record_id in index:
+                return index.quarantined(record_id)
+        return ()
 
     return reasons
 
 
 def _days(indexes: Sequence[ScopeIndex]) -> Callable[[str], DayNote | None]:
     def days(record_id: str) -> DayNote | None:
-        return next((index.days(record_id) for index in indexes if record_id in index), None)
+        for index in indexes:
+            if record_id in index:
+                return index.days(record_id)
+        return None
 
     return days
 
