@@ -72,7 +72,7 @@ class Reading:
         self.begins: Beginning | None = None
         """What stands before it where nothing is marked and nobody is called otherwise, once somebody has worded that."""
         self.whole: WholeLine | None = None
-        """The line of such a turn that quotes all of it, once somebody has asked for it."""
+        """The line of such a turn that quotes all of it, once somebody has asked for it; of a long turn there is none."""
         self._sentences: _Sentences | None = None
 
     @property

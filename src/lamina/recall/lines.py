@@ -131,7 +131,7 @@ class _Turn:
         line, tokens = _worded(self._held, self._plan, self._counter, excerpts, chars)
         if self._is_as_told:
             self.reading.begins = excerpts.beginning
-            if self._held.changed is None and len(self.reading.line) <= chars:
+            if self._held.changed is None and len(self.reading.text) <= chars <= SNIPPET_CHARS:
                 self.reading.whole = WholeLine(self._counter, line, tokens)
         return line, tokens
 
