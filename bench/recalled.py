@@ -209,6 +209,7 @@ def _cut(
         _nowhere,
         (),
         _homeless,
+        pool.removals,
         pool.partial,
     )
     plan = replace(plan, called=None)  # who reads a name when it is shown

@@ -287,9 +287,11 @@ class Gathering:
 
     def _read_sources(self, record_ids: Collection[str]) -> None:
         """Read what citations show: the sources of records, and of these in turn."""
-        self._shown.read_below(record_ids, SOURCES_MAX)
+        links = self._shown.links
+        self._shown.cited_by(record_ids, SOURCES_MAX)
+        self._shown.read_below({i for each in record_ids for i in links.onward_from(each)}, SOURCES_MAX)
         front: Collection[str] = record_ids
-        reached, links = set(record_ids), self._shown.links
+        reached = set(record_ids)
         for _ in range(DEPTH_MAX):
             # Nothing is left to read, but where sources that are not shown stood before others.
             self._shown.cited_by(front, SOURCES_MAX)
