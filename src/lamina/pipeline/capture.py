@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from lamina import limits
 from lamina.errors import Forbidden, Invalid, NotFound
@@ -13,11 +11,11 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import EventDraft, LifecycleRow, Stage, stages_done
 from lamina.kernel.feedback import judges
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.drafting import draft_of
+from lamina.pipeline.item_hash import item_hash
 from lamina.pipeline.judging import Judging
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
@@ -255,30 +253,3 @@ def _replayed_batch(known: Remembered) -> Answer:
 
 def _stream(event_id: str) -> str:
     return f"/v1/lifecycle/stream?event_id={event_id}"
-
-
-_LATER: Final = frozenset({"observed_offset", "consolidate_only"})
-
-
-def _fields_of(value: Any) -> Any:  # Any: a part of an item
-    """The fields of a part; a time is its instant, and what earlier releases did not have is no field where nobody gave it: keys of theirs still hold."""
-    if isinstance(value, LocalTime):
-        return value.at
-    fields = vars(value)
-    if any(fields.get(name, 0) is None for name in _LATER):
-        return {name: each for name, each in fields.items() if each is not None or name not in _LATER}
-    return fields
-
-
-_FIELDS: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_fields_of
-)
-
-
-def item_hash(item: Item) -> str:
-    """The hash that recognises the same item of a batch: of its fields' values, whatever the order of its keys.
-
-    An item with a default left out is the same as one that spells it out. A batch has a thousand of these, so the
-    fields are read as they are, without serialising the model first.
-    """
-    return f"sha256:{hashlib.sha256(_FIELDS.encode(vars(item)).encode()).hexdigest()}"
