@@ -292,10 +292,10 @@ def test_of_many_at_once_only_those_that_differ_are_refused(store: Store) -> Non
 @pytest.mark.parametrize("field", ["tenant_id", "caller", "family", "key"])
 def test_a_key_means_something_only_in_its_own_family(store: Store, field: str) -> None:
     store.log.append([Capture(draft(), key("k"), "sha256:a")])
-    other = replace(key("k"), **{field: "other"})
+    other = key("k")._replace(**{field: "other"})
     [appended] = store.log.append([Capture(draft(), other, "sha256:b")])
     assert not appended.replayed
-    assert store.idempotency.find(replace(other, key="never"), NOON) is None
+    assert store.idempotency.find(other._replace(key="never"), NOON) is None
 
 
 def batch_entry(batch_id: str, body_hash: str = "sha256:a", at: int = NOON) -> Remembered:

@@ -125,16 +125,18 @@ class EnvelopeContext(Request):
 
     @model_validator(mode="after")
     def _one_clock(self) -> EnvelopeContext:
-        written = self.observed_at.offset
-        if None not in (written, self.observed_offset) and written != self.observed_offset:
+        written, beside = self.observed_at.offset, self.observed_offset
+        if beside is not None and written is not None and written != beside:
             raise ValueError("observed_offset is not the offset that observed_at is written with")
         return self
 
     @property
     def told_at(self) -> LocalTime:
         """When it happened, by the clock of whoever tells it."""
-        written = self.observed_at.offset
-        return LocalTime(self.observed_at.at, self.observed_offset if written is None else written)
+        written = self.observed_at
+        if self.observed_offset is None or written.offset is not None:
+            return written
+        return LocalTime(written.at, self.observed_offset)
 
     @field_validator("location", "recorded_at")
     @classmethod

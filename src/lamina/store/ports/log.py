@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.scopes import Scope
@@ -14,8 +14,7 @@ from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 __all__ = ["Appended", "AppendedOnce", "Capture", "EventLog", "EventQuery"]
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
+class Capture(NamedTuple):
     """One draft for the log, with the key under which a repetition is recognised."""
 
     draft: EventDraft
@@ -23,12 +22,26 @@ class Capture:
     body_hash: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """What the log did with a capture: the event, new or as it was stored the first time."""
+class Appended(NamedTuple):
+    """What the log did with a capture: where it stands, new or as it was stored the first time. ``draft`` is the event itself where it was."""
 
-    event: Event
+    draft: EventDraft
+    event_id: str
+    position: int
+    recorded_at: Instant
     replayed: bool
+
+    @classmethod
+    def of(cls, event: Event, *, replayed: bool) -> Appended:
+        """That of an event that is at hand."""
+        return cls(event, event.id, event.position, event.recorded_at, replayed)
+
+    @property
+    def event(self) -> Event:
+        """The event; of a new one it is made for who asks, since a batch has a thousand that nobody asks for."""
+        if isinstance(self.draft, Event):
+            return self.draft
+        return Event.placed(self.draft, self.event_id, self.position, self.recorded_at)
 
 
 @dataclass(frozen=True, slots=True)
