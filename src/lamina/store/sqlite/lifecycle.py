@@ -15,6 +15,7 @@ from lamina.store.ports.log import Appended
 from lamina.store.rows import Row
 from lamina.store.sqlite.codec import json_list, read_lifecycle
 from lamina.store.sqlite.connection import Readers
+from lamina.store.sqlite.many import put_rows
 from lamina.store.sqlite.payloads import captured_payload, short_payload
 
 __all__ = ["LifecycleWriter", "SqliteLifecycle"]
@@ -67,7 +68,7 @@ class LifecycleWriter:
                     position,
                 )
             )
-        connection.executemany(_SQL["insert_lifecycle"], rows)
+        put_rows(connection, _SQL["insert_lifecycle"], rows)
 
     def captured(self, connection: apsw.Connection, appended: Sequence[Appended]) -> None:
         """Append the row that lands with each new event, as ``put`` would append ``captured_row`` of it."""
@@ -81,7 +82,7 @@ class LifecycleWriter:
             payload = captured_payload(draft.observed_actor.id, draft.modality, position)
             event = (draft.scope, None, draft.batch_id, 1, arrived_at, payload, position)
             rows.append((tenant_id, sequence, self._short_id(arrived_at), _CAPTURED, *event))
-        connection.executemany(_SQL["insert_lifecycle"], rows)
+        put_rows(connection, _SQL["insert_lifecycle"], rows)
 
     def _short_id(self, arrived_at: Instant) -> bytes:
         return self._ids.low(Prefix.LIFECYCLE, arrived_at).to_bytes(8, "big")

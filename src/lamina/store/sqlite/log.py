@@ -28,6 +28,7 @@ from lamina.store.sqlite.erased import refuse_erased
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.keys import find_key, find_keys, put_key
 from lamina.store.sqlite.lifecycle import LifecycleWriter
+from lamina.store.sqlite.many import put_rows
 from lamina.store.sqlite.unfolding import unfold
 
 __all__ = ["SqliteLog", "SqliteScopes", "find_event"]
@@ -276,13 +277,12 @@ class _Rows:
             self._keys.append((*key, stored_hash(body_hash), id_bytes(event_id), None, self._now))
 
     def insert(self, connection: apsw.Connection) -> None:
-        """All of them, by a statement for each table."""
-        connection.executemany(_SQL["insert_event"], self._events)
-        connection.executemany(_SQL["insert_job"], self._jobs)
-        connection.executemany(_SQL["put_idempotency"], self._keys)
-        connection.executemany(
-            _SQL["insert_scope"], [(*place, caller, self._now) for place, caller in self._owners.items()]
-        )
+        """All of them, by few statements for each table."""
+        put_rows(connection, _SQL["insert_event"], self._events)
+        put_rows(connection, _SQL["insert_job"], self._jobs)
+        put_rows(connection, _SQL["put_idempotency"], self._keys)
+        scopes = [(*place, caller, self._now) for place, caller in self._owners.items()]
+        put_rows(connection, _SQL["insert_scope"], scopes)
 
 
 def _again(
