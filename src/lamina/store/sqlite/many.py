@@ -20,7 +20,7 @@ __all__ = ["inserted", "put_rows"]
 
 _VALUES: Final = re.compile(r"VALUES\s*(\([^()]*\))")
 _BOUND: Final = re.compile(r"\?(\d*)")
-_SIZES: Final = (32, 8, 2, 1)
+_SIZES: Final = (32, 16, 8, 4, 2, 1)
 """So many rows at once: few sizes, so that each statement stays prepared."""
 
 
