@@ -16,7 +16,9 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["Endpoint", "FixedRows", "on_thread"]
+from lamina.gateway import Begun, Reply
+
+__all__ = ["Endpoint", "FixedRows", "ended", "on_thread"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,6 +68,16 @@ async def on_thread(pool: Executor, run: Callable[P, R], /, *args: P.args, **kwa
 
     pool.submit(work)
     return await ended
+
+
+async def ended(begun: Begun, pool: Executor) -> Reply:
+    """What a call comes to whose write was posted: no thread waits for the disk, and many that share a commit wake the loop once."""
+    if begun.posted is not None:
+        loop = asyncio.get_running_loop()
+        over: asyncio.Future[None] = loop.create_future()
+        begun.posted.tell(lambda: _tell(loop, _settle, over, None))
+        await over
+    return begun.end() if begun.ends_at_once else await on_thread(pool, begun.end)
 
 
 def _tell(loop: asyncio.AbstractEventLoop, settle: Callable[..., None], *said: Any) -> None:

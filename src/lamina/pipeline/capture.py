@@ -11,7 +11,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import EventDraft, LifecycleRow, Stage, stages_done
 from lamina.kernel.feedback import judges
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.operations import Answer, Call, Grant, Principal
+from lamina.kernel.operations import Answer, Call, Grant, Landing, Posted, Posting, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.drafting import draft_of
@@ -72,6 +72,18 @@ class Capturing:
 
     def experience(self, request: Experience, call: Call) -> Answer:
         """Store one experience; with ``wait``, answer when the stage is done."""
+        posted = self._post(request, call)
+        if request.wait in (None, Stage.CAPTURED):
+            return Landing(posted, _captured).answer()
+        (appended,) = posted.result()
+        return self._waited(appended, Stage(request.wait), call)
+
+    @property
+    def posting(self) -> Posting[Experience]:
+        """``experience`` for who does not wait for the disk."""
+        return Posting(_only_lands, lambda request, call: Landing(self._post(request, call), _captured))
+
+    def _post(self, request: Experience, call: Call) -> Posted:
         envelope = request.envelope
         scope = Scope(envelope.scope)
         self._may_consolidate(envelope.directives, call)
@@ -80,10 +92,7 @@ class Capturing:
         )
         draft = self._completed(draft_of(envelope, scope, call.principal), key, call)
         self._require_in_vocabulary([envelope], scope, SINGLE_FAMILY, call)
-        (appended,) = self._store.log.append([Capture(draft, key, call.body_hash())])
-        if request.wait in (None, Stage.CAPTURED):
-            return _captured(appended)
-        return self._waited(appended, Stage(request.wait), call)
+        return self._store.log.post(Capture(draft, key, call.body_hash()))
 
     def bulk(self, request: BulkExperience, call: Call) -> Answer:
         """Store up to a thousand experiences of one scope, all or none."""
@@ -238,10 +247,20 @@ def _elapsed_ms(done: Mapping[Stage, LifecycleRow], recorded_at: Instant) -> dic
     return elapsed
 
 
-def _captured(appended: Appended) -> Answer:
-    event = appended.event
+def _only_lands(request: Experience) -> bool:
+    """Whether a request waits for no stage, and nothing it says is looked up."""
+    envelope = request.envelope
+    stated = envelope.content.get("kind") == "triple" or judges(envelope.modality, envelope.content)
+    return request.wait in (None, Stage.CAPTURED) and not stated
+
+
+def _captured(landed: Sequence[Appended]) -> Answer:
+    (appended,) = landed
     result = Captured(
-        event_id=event.id, status="captured", wal_offset=event.position, lifecycle_stream=_stream(event.id)
+        event_id=appended.event_id,
+        status="captured",
+        wal_offset=appended.position,
+        lifecycle_stream=_stream(appended.event_id),
     )
     return Answer(result, accepted=True, replayed=appended.replayed)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lamina import limits
@@ -14,6 +15,7 @@ from lamina.errors import NotFound
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, EventDraft, Modality, Stage
 from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.operations import Posted
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.memory.erasures import refuse_erased
@@ -43,6 +45,10 @@ class MemoryLog:
         """Mirrors ``EventLog.append``."""
         with self._memory.change() as tables:
             return self.put(tables, captures)
+
+    def post(self, capture: Capture) -> Posted:
+        """Mirrors ``EventLog.post``: it lands at once."""
+        return _AtOnce(partial(self.append, [capture]))
 
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
         """Mirrors ``EventLog.append_once``."""
@@ -189,6 +195,28 @@ class MemoryLog:
 
 def _of_tenant(tables: Tables, tenant_id: str) -> list[Event]:
     return [event for (tenant, _), event in tables.events.items() if tenant == tenant_id]
+
+
+class _AtOnce:
+    """A write that is over before anybody waits for it."""
+
+    def __init__(self, write: Callable[[], list[Appended]]) -> None:
+        self._appended: list[Appended] = []
+        self._failure: Exception | None = None
+        try:
+            self._appended = write()
+        except Exception as failure:
+            self._failure = failure
+
+    def tell(self, told: Callable[[], None]) -> None:
+        """Mirrors ``Posted.tell``."""
+        told()
+
+    def result(self) -> list[Appended]:
+        """Mirrors ``Posted.result``."""
+        if self._failure is not None:
+            raise self._failure
+        return self._appended
 
 
 def _event(tables: Tables, tenant_id: str, event_id: str) -> Event:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from lamina.kernel.events import Event, EventDraft, Stage
+from lamina.kernel.operations import Posted
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
@@ -84,6 +85,10 @@ class EventLog(Protocol):
         Durable on return. A capture whose key is known within 24 hours is not stored again when its body hash
         agrees, and raises ``Conflict`` (IDEMPOTENCY_CONFLICT) for the whole call when it does not.
         """
+        ...
+
+    def post(self, capture: Capture) -> Posted:
+        """``append`` of one draft that does not wait: it comes to a list of one ``Appended``."""
         ...
 
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:

@@ -12,6 +12,7 @@ from lamina import limits
 from lamina.errors import NotFound
 from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.operations import Posted
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
@@ -65,6 +66,10 @@ class SqliteLog:
         if len(captures) == 1:
             return self._writer.write(_Append(captures[0], self.put), event_of=_only_event)
         return self._writer.write(lambda connection: self.put(connection, captures), event_of=_only_event)
+
+    def post(self, capture: Capture) -> Posted:
+        """Mirrors ``EventLog.post``."""
+        return self._writer.posted(_Append(capture, self.put), event_of=_only_event)
 
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
         """Mirrors ``EventLog.append_once``."""
