@@ -234,7 +234,11 @@ class Gateway:
         """As ``execute``, for what ``posts`` tells of: nothing is waited for, and what goes wrong is told by the call's end."""
         assert operation.posting is not None, "asked of it before"
         started_ns = time.perf_counter_ns()
-        call, entry, witness = self._opened(operation, inbound, principal)
+        try:
+            call, entry, witness = self._opened(operation, inbound, principal)
+        except LaminaError as error:
+            self.refused(operation, error)
+            raise
         assert entry is not None, "no open operation posts"
         posted: Posted | None = None
         with self._audit.riding(entry, operation) as ride:
