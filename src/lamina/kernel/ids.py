@@ -25,6 +25,7 @@ __all__ = [
     "RandomIds",
     "derived_id",
     "instant_of",
+    "is_uuid7",
     "low_of",
     "parse_id",
     "prefix_of",
@@ -157,10 +158,15 @@ def instant_of(text: str) -> int | None:
     return 1000 * milliseconds + microseconds
 
 
+def is_uuid7(text: str) -> bool:
+    """Whether a text is a UUID version 7 as we write them: what stands behind the prefix of an id."""
+    return _UUID7.fullmatch(text) is not None
+
+
 def prefix_of(text: str) -> Prefix | None:
     """The namespace of an id, or None when ``text`` is not an id of ours."""
     name, _, rest = text.rpartition("_")
-    if not _UUID7.fullmatch(rest):
+    if not is_uuid7(rest):
         return None
     try:
         return Prefix(name)

@@ -96,9 +96,11 @@ class SqliteLog:
         known = find_keys(connection, [capture.key for capture in captures if capture.key], now)
         landed: dict[IdempotencyKey, tuple[str, Appended]] = {}
         for draft, key, body_hash in captures:
-            if key is not None and (again := _again(connection, key, body_hash, known, landed)) is not None:
-                appended.append(again)
-                continue
+            if key is not None and (key in landed or key in known):
+                again = _again(connection, key, body_hash, known, landed)
+                if again is not None:
+                    appended.append(again)
+                    continue
             tenant_id = draft.tenant_id
             position, recorded_at = marks.get(tenant_id) or self._mark(connection, tenant_id)
             marks[tenant_id] = position, recorded_at = position + 1, max(now, recorded_at + 1)

@@ -26,6 +26,9 @@ _SIZES: Final = (32, 16, 8, 4, 2, 1)
 
 def put_rows(connection: apsw.Connection, sql: str, rows: Sequence[Row]) -> None:
     """Put rows by a statement that inserts one, whose bound values stand in its VALUES in their order and nowhere else."""
+    if len(rows) == 1:
+        connection.execute(sql, rows[0])
+        return
     for _ in inserted(connection, sql, rows):
         pass
 
