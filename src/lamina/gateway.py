@@ -50,7 +50,7 @@ from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.store import Store
 from lamina.store.tallies import Buckets
 
-__all__ = ["Begun", "Gateway", "Inbound", "Reply"]
+__all__ = ["Gateway", "Inbound", "PostedCall", "Reply"]
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_\-.:]+")
 _NOTICE = (
@@ -87,7 +87,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class PostedCall:
     """A call whose write is on its way. ``posted`` is None where it failed before."""
 
     posted: Posted | None
@@ -230,7 +230,9 @@ class Gateway:
             and not collects_spans()
         )
 
-    def post(self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal) -> Begun:
+    def post(
+        self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal
+    ) -> PostedCall:
         """As ``execute``, for what ``posts`` tells of: nothing is waited for, and what goes wrong is told by the call's end."""
         assert operation.posting is not None, "asked of it before"
         started_ns = time.perf_counter_ns()
@@ -261,7 +263,7 @@ class Gateway:
                 _tell_decision(witness, inbound)
                 self._calls.ended(operation.name, (time.perf_counter_ns() - started_ns) / 1e9, failure)
 
-        return Begun(posted, ride, end)
+        return PostedCall(posted, ride, end)
 
     def _execute(
         self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal
