@@ -10,13 +10,14 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
 from lamina import limits
 from lamina.access.addresses import client_address, is_local
-from lamina.access.audit import Asked, AuditLog, Witness
+from lamina.access.audit import Asked, AuditLog, Entry, Witness
 from lamina.access.idempotency import Replays, family_of
 from lamina.access.policy import Decision, Policy, PolicyPermits
 from lamina.access.principals import Credentials, Principals
@@ -34,6 +35,7 @@ from lamina.kernel.operations import (
     Effect,
     Grant,
     Operation,
+    Posted,
     Principal,
     Tier,
     require_experimental,
@@ -42,12 +44,13 @@ from lamina.kernel.operations import (
 from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.observe.figures import CallCounts
-from lamina.observe.traces import Kind, span
+from lamina.observe.traces import Kind, collects_spans, span
+from lamina.store.ports.audit import Ride
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.store import Store
 from lamina.store.tallies import Buckets
 
-__all__ = ["Gateway", "Inbound", "Reply"]
+__all__ = ["Gateway", "Inbound", "PostedCall", "Reply"]
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_\-.:]+")
 _NOTICE = (
@@ -81,6 +84,21 @@ class Reply:
 
     answer: Answer
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PostedCall:
+    """A call whose write is on its way. ``posted`` is None where it failed before."""
+
+    posted: Posted | None
+    ride: Ride
+    end: Callable[[], Reply]
+    """What the call comes to, once its write is over; raises as ``execute`` does."""
+
+    @property
+    def ends_at_once(self) -> bool:
+        """Whether ``end`` waits for nothing: the write has landed, and the row with it."""
+        return self.ride.landed
 
 
 class Gateway:
@@ -202,9 +220,72 @@ class Gateway:
         finally:
             self._calls.ended(operation.name, (time.perf_counter_ns() - started_ns) / 1e9, failure)
 
+    def posts(self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal) -> bool:
+        """Whether ``post`` may begin a call, in so little time that nobody has to leave the event loop for it."""
+        return (
+            operation.posting is not None
+            and len(inbound.body) <= limits.BODY_PLAIN_BYTES_MAX
+            and operation.posting.fits(request)
+            and self._audit.is_ready(principal.tenant_id, self._clock.now())
+            and not collects_spans()
+        )
+
+    def post(
+        self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal
+    ) -> PostedCall:
+        """As ``execute``, for what ``posts`` tells of: nothing is waited for, and what goes wrong is told by the call's end."""
+        assert operation.posting is not None, "asked of it before"
+        started_ns = time.perf_counter_ns()
+        try:
+            call, entry, witness = self._opened(operation, inbound, principal)
+        except LaminaError as error:
+            self.refused(operation, error)
+            raise
+        assert entry is not None, "no open operation posts"
+        posted: Posted | None = None
+        with self._audit.riding(entry, operation) as ride:
+            try:
+                self._check(operation, request, inbound, call, witness)
+                landing = operation.posting.begin(request, _keyed(operation, inbound, call))
+            except Exception as error:
+                outcome: Callable[[], Answer] = partial(_raise, error)
+            else:
+                posted, outcome = landing.posted, landing.answer
+
+        def end() -> Reply:
+            failure: BaseException | None = None
+            try:
+                return _reply(self._audit.landed(entry, operation, ride, outcome), inbound)
+            except BaseException as error:
+                failure = error
+                raise
+            finally:
+                _tell_decision(witness, inbound)
+                self._calls.ended(operation.name, (time.perf_counter_ns() - started_ns) / 1e9, failure)
+
+        return PostedCall(posted, ride, end)
+
     def _execute(
         self, operation: Operation[Any], request: Any, inbound: Inbound, principal: Principal
     ) -> Reply:
+        call, entry, witness = self._opened(operation, inbound, principal)
+        if entry is None:
+            return _reply(operation.handler(request, call), inbound)
+
+        def run() -> Answer:
+            self._check(operation, request, inbound, call, witness)
+            return self._run(operation, request, inbound, call)
+
+        try:
+            answer = self._audit.watch(entry, operation, run)
+        finally:
+            _tell_decision(witness, inbound)
+        return _reply(answer, inbound)
+
+    def _opened(
+        self, operation: Operation[Any], inbound: Inbound, principal: Principal
+    ) -> tuple[Call, Entry | None, Witness]:
+        """A call, its row, which an open operation has none of, and what notes how policy decides."""
         now = self._clock.now()
         witness = Witness(self._permits(operation, inbound.credentials, principal))
         entry = None
@@ -234,29 +315,23 @@ class Gateway:
             is_gone=inbound.is_gone,
             experimental=self._experimental,
         )
-        if entry is None:
-            return _reply(operation.handler(request, call), inbound)
+        return call, entry, witness
 
-        def run() -> Answer:
-            if operation.bucket is not None and operation.effect is not Effect.READ:
-                _check_payload(request, self._relay_payload_bytes_max)
-            if operation.local_only:
-                _check_local(inbound)
-            for need in operation.relay:
-                call.relay.require(need.right, need.mode, need.path)
-            grants = operation.grants(request, principal)
-            if not (grants or operation.personal or operation.relay):
-                grants = [Grant(operation.capability)]
-            for grant in grants:
-                witness.require(grant)
-            return self._run(operation, request, inbound, call)
-
-        try:
-            answer = self._audit.watch(entry, operation, run)
-        finally:
-            if witness.decision is not None:
-                inbound.out["X-Cortex-Policy"] = _policy_header(witness.decision)
-        return _reply(answer, inbound)
+    def _check(
+        self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call, witness: Witness
+    ) -> None:
+        """Nothing where the caller may make a call; raises what it is refused with."""
+        if operation.bucket is not None and operation.effect is not Effect.READ:
+            _check_payload(request, self._relay_payload_bytes_max)
+        if operation.local_only:
+            _check_local(inbound)
+        for need in operation.relay:
+            call.relay.require(need.right, need.mode, need.path)
+        grants = operation.grants(request, call.principal)
+        if not (grants or operation.personal or operation.relay):
+            grants = [Grant(operation.capability)]
+        for grant in grants:
+            witness.require(grant)
 
     def _permits(
         self, operation: Operation[Any], credentials: Credentials, principal: Principal
@@ -272,20 +347,26 @@ class Gateway:
         return PolicyPermits(self._policy, policy_asks_of(principal), None if operation.open else identify)
 
     def _run(self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call) -> Answer:
-        if inbound.key is None or operation.effect is Effect.READ:
-            return operation.handler(request, call)
-        asked, principal = inbound.asked, call.principal
-        # A door without paths and verbs has the name of the operation in their place.
-        family = family_of(asked.endpoint) or operation.name
-        # One family may stand for several paths and verbs: they are part of what must be the same.
-        place = (asked.method or operation.name, asked.path, inbound.query)
-        keyed = replace(call, key=CallKey(family, inbound.key, place))
-        if operation.keeps_keys:
+        keyed = _keyed(operation, inbound, call)
+        if keyed.key is None or operation.keeps_keys:
             return operation.handler(request, keyed)
-        key = IdempotencyKey(principal.tenant_id, principal.actor, family, inbound.key)
+        principal = call.principal
+        key = IdempotencyKey(principal.tenant_id, principal.actor, keyed.key.family, keyed.key.key)
         return self._replays.once(
             key, keyed.keyed_hash(), call.now, lambda: operation.handler(request, keyed)
         )
+
+
+def _keyed(operation: Operation[Any], inbound: Inbound, call: Call) -> Call:
+    """The call with the key under which it writes, where it has one."""
+    if inbound.key is None or operation.effect is Effect.READ:
+        return call
+    asked = inbound.asked
+    # A door without paths and verbs has the name of the operation in their place.
+    family = family_of(asked.endpoint) or operation.name
+    # One family may stand for several paths and verbs: they are part of what must be the same.
+    place = (asked.method or operation.name, asked.path, inbound.query)
+    return replace(call, key=CallKey(family, inbound.key, place))
 
 
 def _spanned(operation: Operation[Any], inbound: Inbound) -> tuple[str, Kind, Mapping[str, str]]:
@@ -331,6 +412,15 @@ def _stability(tier: Tier, deprecated: str | None = None) -> dict[str, str]:
 def _policy_header(decision: Decision) -> str:
     verdict = "allow" if decision.allowed else "deny"
     return f"tier={decision.tier}; decision={verdict}; capability={decision.grant.capability}"
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
+def _tell_decision(witness: Witness, inbound: Inbound) -> None:
+    if witness.decision is not None:
+        inbound.out["X-Cortex-Policy"] = _policy_header(witness.decision)
 
 
 def _reply(answer: Answer, inbound: Inbound) -> Reply:

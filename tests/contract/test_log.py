@@ -289,13 +289,26 @@ def test_of_many_at_once_only_those_that_differ_are_refused(store: Store) -> Non
     assert [event.position for event in events] == list(range(1, 13))
 
 
+def test_a_posted_capture_comes_to_what_append_gives_back(store: Store) -> None:
+    capture = Capture(draft(), key("k"), "sha256:a")
+    told = threading.Event()
+    posted = store.log.post(capture)
+    posted.tell(told.set)
+    [landed] = posted.result()
+    assert told.wait(30)
+    assert store.log.get(TENANT, [landed.event_id]) == {landed.event_id: landed.event}
+    assert store.log.append([capture]) == [Appended.of(landed.event, replayed=True)]
+    with pytest.raises(Conflict):
+        store.log.post(capture._replace(body_hash="sha256:b")).result()
+
+
 @pytest.mark.parametrize("field", ["tenant_id", "caller", "family", "key"])
 def test_a_key_means_something_only_in_its_own_family(store: Store, field: str) -> None:
     store.log.append([Capture(draft(), key("k"), "sha256:a")])
-    other = replace(key("k"), **{field: "other"})
+    other = key("k")._replace(**{field: "other"})
     [appended] = store.log.append([Capture(draft(), other, "sha256:b")])
     assert not appended.replayed
-    assert store.idempotency.find(replace(other, key="never"), NOON) is None
+    assert store.idempotency.find(other._replace(key="never"), NOON) is None
 
 
 def batch_entry(batch_id: str, body_hash: str = "sha256:a", at: int = NOON) -> Remembered:

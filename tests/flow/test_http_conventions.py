@@ -427,7 +427,7 @@ def test_a_crash_is_logged_without_what_it_said(
     def crash(*args: Any, **kwargs: Any) -> None:
         raise ValueError(" ".join(["sleeping", "otter"]))
 
-    monkeypatch.setattr(type(world.store.log), "append", crash)
+    monkeypatch.setattr(type(world.store.log), "post", crash)
     answer = world.call("POST", "/v1/experience", body=envelope())
     assert (answer.status_code, answer.json()["error_code"]) == (500, "INTERNAL")
     text = "\n".join(JsonLines().format(record) for record in caplog.records)

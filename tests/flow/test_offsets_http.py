@@ -11,9 +11,9 @@ from lamina import limits
 from lamina.cli.importing import import_jsonl
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
-from lamina.pipeline.capture import item_hash
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.item_hash import item_hash
 from lamina.pipeline.worker import Worker
 from lamina.types.envelope import Item
 

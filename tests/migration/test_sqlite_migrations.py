@@ -424,7 +424,7 @@ def test_ids_and_hashes_of_before_are_found_beside_those_in_bytes(tmp_path: Path
     (stored,) = connection.execute("SELECT body_hash, event_id FROM idempotency")
     assert [len(each) for each in stored] == [32, 16]
     for _ in range(2):
-        assert store.log.append([capture]) == [Appended(first.event, replayed=True)]
+        assert store.log.append([capture]) == [Appended.of(first.event, replayed=True)]
         with pytest.raises(Conflict):
             store.log.append([Capture(draft("a"), key, digest("other"))])
         connection.execute(

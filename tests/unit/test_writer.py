@@ -50,6 +50,43 @@ def test_a_write_returns_its_result(writer: Writer) -> None:
     assert numbers(writer) == [7]
 
 
+def test_a_posted_write_tells_when_it_has_landed(writer: Writer) -> None:
+    go, told = threading.Event(), threading.Semaphore(0)
+    posted = writer.posted(lambda connection: go.wait(30) and connection.changes())
+    posted.tell(told.release)
+    assert not told.acquire(blocking=False), "it has not landed"
+    go.set()
+    assert told.acquire(timeout=30)
+    assert posted.result() == 0
+    posted.tell(told.release)
+    assert told.acquire(blocking=False), "it is over, and says so at once"
+
+
+def test_a_posted_write_that_fails_tells_so_too(writer: Writer) -> None:
+    insert(writer, 7)
+    told = threading.Event()
+    posted = writer.posted(lambda connection: connection.execute("INSERT INTO t VALUES (7)"))
+    posted.tell(told.set)
+    assert told.wait(30)
+    with pytest.raises(Fault):
+        posted.result()
+
+
+def test_whoever_asks_as_it_lands_is_told_once(writer: Writer) -> None:
+    told: list[int] = []
+    everybody = threading.Semaphore(0)
+
+    def tell(number: int) -> None:
+        told.append(number)
+        everybody.release()
+
+    for number in range(500):
+        writer.posted(lambda connection: None).tell(lambda number=number: tell(number))  # type: ignore[misc]
+    for _ in range(500):
+        assert everybody.acquire(timeout=30)
+    assert sorted(told) == list(range(500))
+
+
 @pytest.mark.parametrize("beside", [False, True], ids=["nobody writes", "another process writes"])
 def test_who_reads_first_lets_others_write_and_begins_anew_after_them(tmp_path: Path, beside: bool) -> None:
     other = open_connection(tmp_path / "db", durable=False)

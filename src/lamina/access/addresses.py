@@ -14,9 +14,10 @@ def client_address(asked: Asked) -> str:
     transport = asked.client_ip or UNKNOWN
     if not is_local(transport):
         return transport
-    for name in (b"x-forwarded-for", b"x-real-ip"):
-        said = next((value for each, value in asked.headers if each.lower() == name), b"")
-        named = said.decode("latin-1").split(",", 1)[0].strip()[:64]
+    # The first of each counts.
+    names = {name.lower(): value for name, value in reversed(asked.headers)}
+    for each in (b"x-forwarded-for", b"x-real-ip"):
+        named = names.get(each, b"").decode("latin-1").split(",", 1)[0].strip()[:64]
         if named and not is_local(named):
             return named
     return transport

@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Effect, Grant, Operation, Permits, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
+from lamina.store.ports.audit import Ride
 from lamina.store.ports.store import Store
 
 __all__ = ["Asked", "AuditLog", "Entry", "PepperBook", "Witness", "canonical_headers"]
@@ -130,6 +132,11 @@ class PepperBook:
                 self._current[tenant_id] = pepper
         return pepper
 
+    def has(self, tenant_id: str, now: Instant, rules: AuditRules) -> bool:
+        """Whether the tenant's pepper is at hand."""
+        pepper = self._current.get(tenant_id)
+        return pepper is not None and not _is_old(pepper, now, rules)
+
     def _renewed(self, tenant_id: str, now: Instant, rules: AuditRules) -> Pepper:
         pepper = self._store.peppers.current(tenant_id)
         if pepper is not None and not _is_old(pepper, now, rules):
@@ -230,6 +237,20 @@ def _fit(text: str | None) -> str | None:
     return text[: limits.AUDIT_TEXT_LENGTH_MAX]
 
 
+def _outcome_of(run: Callable[[], Answer]) -> Callable[[], Answer]:
+    """Run it now, and give back or raise later what came of it."""
+    try:
+        answer = run()
+    except Exception as error:
+        failure = error  # the name of the block ends with it
+
+        def fail() -> Answer:
+            raise failure
+
+        return fail
+    return lambda: answer
+
+
 class AuditLog:
     """Opens entries for calls and sees to it that their rows land."""
 
@@ -284,17 +305,32 @@ class AuditLog:
                 raise
             self._end(entry, None, 202 if answer.accepted else 200, waits=False)
             return answer
+        with self.riding(entry, operation) as ride:
+            outcome = _outcome_of(run)
+        return self.landed(entry, operation, ride, outcome)
+
+    def riding(self, entry: Entry, operation: Operation[Any]) -> AbstractContextManager[Ride]:
+        """A block in which the row of a write boards with what is written."""
+        return self._store.audit.ride(lambda event_id: entry.draft(operation.commits_with, event_id))
+
+    def landed(
+        self, entry: Entry, operation: Operation[Any], ride: Ride, outcome: Callable[[], Answer]
+    ) -> Answer:
+        """What a write came to, which gives back or raises; its row lands by itself where it has not landed with it."""
         failure: Exception | None = None
-        with self._store.audit.ride(lambda event_id: entry.draft(operation.commits_with, event_id)) as ride:
-            try:
-                answer = run()
-            except Exception as error:
-                failure = error
+        try:
+            answer = outcome()
+        except Exception as error:
+            failure = error
         if not ride.landed:
             self._end(entry, failure, operation.commits_with, waits=True)
         if failure is not None:
             raise failure
         return answer
+
+    def is_ready(self, tenant_id: str, now: Instant) -> bool:
+        """Whether ``entry`` waits for nothing: the tenant's pepper is at hand."""
+        return self._peppers.has(tenant_id, now, self._rules(tenant_id))
 
     def _end(self, entry: Entry, error: Exception | None, status: int, *, waits: bool) -> None:
         if isinstance(error, Forbidden):

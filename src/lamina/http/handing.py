@@ -16,7 +16,9 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["Endpoint", "FixedRows", "on_thread"]
+from lamina.gateway import PostedCall, Reply
+
+__all__ = ["Endpoint", "FixedRows", "on_thread", "reply_of"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,6 +68,16 @@ async def on_thread(pool: Executor, run: Callable[P, R], /, *args: P.args, **kwa
 
     pool.submit(work)
     return await ended
+
+
+async def reply_of(call: PostedCall, pool: Executor) -> Reply:
+    """What a call comes to whose write was posted: no thread waits for the disk, and many that share a commit wake the loop once."""
+    if call.posted is not None:
+        loop = asyncio.get_running_loop()
+        over: asyncio.Future[None] = loop.create_future()
+        call.posted.tell(lambda: _tell(loop, _settle, over, None))
+        await over
+    return call.end() if call.ends_at_once else await on_thread(pool, call.end)
 
 
 def _tell(loop: asyncio.AbstractEventLoop, settle: Callable[..., None], *said: Any) -> None:

@@ -30,7 +30,7 @@ from lamina.gateway import Gateway, Inbound, Reply
 from lamina.http.bodies import Bodies
 from lamina.http.docs_page import PAGE_HEADERS, docs_page
 from lamina.http.errors import ErrorStyle, error_response
-from lamina.http.handing import FixedRows, on_thread
+from lamina.http.handing import FixedRows, on_thread, reply_of
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
 from lamina.http.origins import refuse_other_pages
@@ -217,6 +217,9 @@ async def _run(
             return await on_thread(pool, execute)
         await turns.take(principal.tenant_id)
         try:
+            if gateway.posts(route.operation, read.request, inbound, principal):
+                call = gateway.post(route.operation, read.request, inbound, principal)
+                return await reply_of(call, pool)
             return await on_thread(pool, execute)
         finally:
             turns.give(principal.tenant_id)

@@ -9,18 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
 __all__ = ["canonical", "compact", "digest", "digest_of_json", "holds_nul", "not_finite"]
 
 
+_CANONICAL: Final = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
+
+
 def canonical(value: Any) -> bytes:  # Any: whatever JSON can hold
     """The canonical bytes of a JSON value; raises ``ValueError`` for NaN and infinities."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode()
+    return _CANONICAL.encode(value).encode()
 
 
 def compact(value: Any) -> str:  # Any: whatever JSON can hold

@@ -24,6 +24,7 @@ __all__ = [
     "ERASURE",
     "EXPIRY",
     "IDENTITY",
+    "PLAIN",
     "READING",
     "REDACTED",
     "SYNTHESIS",
@@ -204,6 +205,10 @@ class Directives:
         return self.extract is None or layer in self.extract
 
 
+PLAIN: Final = Directives()
+"""Those of who asks for nothing: most events have these very ones."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
     """An experience ready for the log: validated, and not yet part of it."""
@@ -240,6 +245,27 @@ class Event(EventDraft):
     zone_offset: Offset | None = None
     redacted_by: str | None = None
     bears_out: bool = False
+
+    @classmethod
+    def placed(cls, draft: EventDraft, event_id: str, position: int, recorded_at: Instant) -> Event:
+        """The event that a draft is from its place in the log on."""
+        return cls(
+            tenant_id=draft.tenant_id,
+            scope=draft.scope,
+            caller=draft.caller,
+            observed_actor=draft.observed_actor,
+            subject=draft.subject,
+            session=draft.session,
+            modality=draft.modality,
+            content=draft.content,
+            context=draft.context,
+            directives=draft.directives,
+            origin=draft.origin,
+            batch_id=draft.batch_id,
+            id=event_id,
+            position=position,
+            recorded_at=recorded_at,
+        )
 
     @property
     def offset(self) -> Offset | None:

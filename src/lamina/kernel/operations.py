@@ -24,8 +24,11 @@ __all__ = [
     "CallKey",
     "Effect",
     "Grant",
+    "Landing",
     "Operation",
     "Permits",
+    "Posted",
+    "Posting",
     "Principal",
     "Tier",
     "require_experimental",
@@ -206,6 +209,41 @@ class Answer:
     tier: Tier | None = None
 
 
+class Posted(Protocol):
+    """A write on its way to the disk."""
+
+    def tell(self, told: Callable[[], None]) -> None:
+        """Have ``told`` called once the write has landed or failed, in whichever thread; at once where it has. It may not raise."""
+        ...
+
+    def result(self) -> Any:  # Any: whatever the write came to
+        """What the write came to, once that is on disk; raises what it raised."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """An answer that stands once a write has landed, and is made of what it came to."""
+
+    posted: Posted
+    made: Callable[[Any], Answer]
+
+    def answer(self) -> Answer:
+        """Wait for it; raises what the write raised."""
+        return self.made(self.posted.result())
+
+
+@dataclass(frozen=True, slots=True)
+class Posting(Generic[RequestT]):
+    """How an operation begins its write without waiting for it, so that no thread has to wait either.
+
+    ``fits`` tells of a request whether ``begin`` waits for nothing and reads no more than a row or two: it runs between other calls.
+    """
+
+    fits: Callable[[RequestT], bool]
+    begin: Callable[[RequestT, Call], Landing]
+
+
 def require_experimental(what: str, *, offered: bool) -> None:
     """Nothing, or ``Unsupported`` (EXPERIMENTAL_DISABLED) where the deployment does not offer what is experimental."""
     if not offered:
@@ -231,7 +269,8 @@ class Operation(Generic[RequestT]):
     ``keeps_keys`` when it lands its idempotency keys itself, with what they led to; ``commits_with`` is the status
     that the audit row of a write carries, since that row lands before the answer is made. ``deprecated`` links to
     what takes the operation's place. Calls of one with a ``bucket`` of Relay's also count there, by token and by address,
-    and a write of them may send no more than Relay's payloads have. One that is ``local_only`` is for callers on this machine.
+    and a write of them may send no more than Relay's payloads have. One that is ``local_only`` is for callers on this machine. With
+    ``posting`` a write that waits for nothing but the disk can be begun and ended apart; it lands its keys itself.
 
     The rest is for readers of the OpenAPI document: ``answers`` are the HTTP statuses of a success, ``fails`` the
     error codes that are this operation's own, beside those of its door and the gateway; ``streams`` says whether
@@ -255,6 +294,7 @@ class Operation(Generic[RequestT]):
     deprecated: str | None = None
     bucket: str | None = None
     local_only: bool = False
+    posting: Posting[RequestT] | None = None
     answers: tuple[int, ...] = (200,)
     fails: tuple[str, ...] = ()
     streams: Literal["never", "asked", "always"] = "never"

@@ -114,10 +114,13 @@ def instant(text: str, *, field: str = "timestamp") -> Instant:
     match = _RFC3339.fullmatch(text)
     if not match:
         raise _invalid(field, f"{text[:64]!r} is not RFC 3339 with a time zone")
-    year, month, day, hour, minute, second = map(int, match.group(1, 2, 3, 4, 5, 6))
-    leap = second == 60  # RFC 3339 5.6 allows a leap second; it counts as the last one before it
+    if match[4] == "24":  # later versions of Python take it for the midnight that follows
+        raise _invalid(field, f"{text[:64]!r} is no date: hour must be in 0..23")
+    # RFC 3339 5.6 allows a leap second; it counts as the last one before it.
+    wall = f"{text[:17]}59" if match[6] == "60" else text[:19]
     try:
-        moment = datetime(year, month, day, hour, minute, 59 if leap else second, tzinfo=UTC)
+        # Without a zone, as in ``rfc3339``: each write has one of these.
+        since = datetime.fromisoformat(wall) - _EPOCH_PLAIN
     except ValueError as error:
         raise _invalid(field, f"{text[:64]!r} is no date: {error}") from error
     offset_s = 0
@@ -126,8 +129,8 @@ def instant(text: str, *, field: str = "timestamp") -> Instant:
         if offset_hours > 23 or offset_minutes > 59:
             raise _invalid(field, f"{text[:64]!r} has an impossible offset")
         offset_s = (offset_hours * 3600 + offset_minutes * 60) * (1 if match[9] == "+" else -1)
-    fraction_us = int((match[7] or "0").ljust(6, "0")[:6])
-    value = from_datetime(moment) + fraction_us - offset_s * SECOND_US
+    fraction_us = int(match[7].ljust(6, "0")[:6]) if match[7] else 0
+    value = (since.days * 86_400 + since.seconds - offset_s) * SECOND_US + fraction_us
     if not FIRST_INSTANT <= value <= LAST_INSTANT:
         raise _invalid(field, f"{text[:64]!r} lies outside of the years 1 to 9999 in UTC")
     return value

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, ParamSpec, Protocol, Self, TypeVar
 from lamina import __version__
 from lamina.observe.rounds import class_of
 
-__all__ = ["CarryingPool", "Kind", "Noted", "Value", "inner_span", "span"]
+__all__ = ["CarryingPool", "Kind", "Noted", "Value", "collects_spans", "inner_span", "span"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -82,6 +82,11 @@ class CarryingPool(ThreadPoolExecutor):
             return super().submit(run, *args, **kwargs)
         below = contextvars.copy_context()
         return super().submit(lambda: below.run(run, *args, **kwargs))
+
+
+def collects_spans() -> bool:
+    """Whether anybody collects spans."""
+    return _collecting() is not None
 
 
 def _collecting() -> Any:  # Any: the module of the API

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from lamina import limits
 from lamina.errors import Forbidden, Invalid, NotFound
@@ -13,11 +11,11 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import EventDraft, LifecycleRow, Stage, stages_done
 from lamina.kernel.feedback import judges
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.local import LocalTime
-from lamina.kernel.operations import Answer, Call, Grant, Principal
+from lamina.kernel.operations import Answer, Call, Grant, Landing, Posted, Posting, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.pipeline.drafting import draft_of
+from lamina.pipeline.item_hash import item_hash
 from lamina.pipeline.judging import Judging
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
@@ -74,6 +72,18 @@ class Capturing:
 
     def experience(self, request: Experience, call: Call) -> Answer:
         """Store one experience; with ``wait``, answer when the stage is done."""
+        posted = self._post(request, call)
+        if request.wait in (None, Stage.CAPTURED):
+            return Landing(posted, _captured).answer()
+        (appended,) = posted.result()
+        return self._waited(appended, Stage(request.wait), call)
+
+    @property
+    def posting(self) -> Posting[Experience]:
+        """``experience`` for who does not wait for the disk."""
+        return Posting(_only_lands, lambda request, call: Landing(self._post(request, call), _captured))
+
+    def _post(self, request: Experience, call: Call) -> Posted:
         envelope = request.envelope
         scope = Scope(envelope.scope)
         self._may_consolidate(envelope.directives, call)
@@ -82,10 +92,7 @@ class Capturing:
         )
         draft = self._completed(draft_of(envelope, scope, call.principal), key, call)
         self._require_in_vocabulary([envelope], scope, SINGLE_FAMILY, call)
-        (appended,) = self._store.log.append([Capture(draft, key, call.body_hash())])
-        if request.wait in (None, Stage.CAPTURED):
-            return _captured(appended)
-        return self._waited(appended, Stage(request.wait), call)
+        return self._store.log.post(Capture(draft, key, call.body_hash()))
 
     def bulk(self, request: BulkExperience, call: Call) -> Answer:
         """Store up to a thousand experiences of one scope, all or none."""
@@ -240,10 +247,20 @@ def _elapsed_ms(done: Mapping[Stage, LifecycleRow], recorded_at: Instant) -> dic
     return elapsed
 
 
-def _captured(appended: Appended) -> Answer:
-    event = appended.event
+def _only_lands(request: Experience) -> bool:
+    """Whether a request waits for no stage, and nothing it says is looked up."""
+    envelope = request.envelope
+    stated = envelope.content.get("kind") == "triple" or judges(envelope.modality, envelope.content)
+    return request.wait in (None, Stage.CAPTURED) and not stated
+
+
+def _captured(landed: Sequence[Appended]) -> Answer:
+    (appended,) = landed
     result = Captured(
-        event_id=event.id, status="captured", wal_offset=event.position, lifecycle_stream=_stream(event.id)
+        event_id=appended.event_id,
+        status="captured",
+        wal_offset=appended.position,
+        lifecycle_stream=_stream(appended.event_id),
     )
     return Answer(result, accepted=True, replayed=appended.replayed)
 
@@ -255,30 +272,3 @@ def _replayed_batch(known: Remembered) -> Answer:
 
 def _stream(event_id: str) -> str:
     return f"/v1/lifecycle/stream?event_id={event_id}"
-
-
-_LATER: Final = frozenset({"observed_offset", "consolidate_only"})
-
-
-def _fields_of(value: Any) -> Any:  # Any: a part of an item
-    """The fields of a part; a time is its instant, and what earlier releases did not have is no field where nobody gave it: keys of theirs still hold."""
-    if isinstance(value, LocalTime):
-        return value.at
-    fields = vars(value)
-    if any(fields.get(name, 0) is None for name in _LATER):
-        return {name: each for name, each in fields.items() if each is not None or name not in _LATER}
-    return fields
-
-
-_FIELDS: Final = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_fields_of
-)
-
-
-def item_hash(item: Item) -> str:
-    """The hash that recognises the same item of a batch: of its fields' values, whatever the order of its keys.
-
-    An item with a default left out is the same as one that spells it out. A batch has a thousand of these, so the
-    fields are read as they are, without serialising the model first.
-    """
-    return f"sha256:{hashlib.sha256(_FIELDS.encode(vars(item)).encode()).hexdigest()}"

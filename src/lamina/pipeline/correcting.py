@@ -76,7 +76,7 @@ class Correcting:
             if known is not None and known.event_id is not None:
                 check_same(known, call.keyed_hash())
                 event = self._store.log.get(call.principal.tenant_id, [known.event_id])[known.event_id]
-                return self._answer(Appended(event, replayed=True), request, call)
+                return self._answer(Appended.of(event, replayed=True), request, call)
         fact = self._fact(request.fact_id, call, action)
         speaker = (
             Party.of(call.principal.actor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.kernel.events import Context, Directives, EventDraft, Modality, Origin, Party, Trust
+from lamina.kernel.events import PLAIN, Context, Directives, EventDraft, Modality, Origin, Party, Trust
 from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
@@ -27,7 +27,7 @@ def draft_of(
     named = item.observed_actor or actor
     observed_actor = named.party() if named else Party.of(principal.actor)
     subject = item.subject.party() if item.subject else observed_actor
-    context = item.context
+    context, told = item.context, item.context.told_at
     return EventDraft(
         tenant_id=principal.tenant_id,
         scope=scope,
@@ -38,8 +38,8 @@ def draft_of(
         modality=item.modality,
         content=item.content,
         context=Context(
-            observed_at=context.told_at.at,
-            observed_offset=context.told_at.offset,
+            observed_at=told.at,
+            observed_offset=told.offset,
             source_recorded_at=context.source_recorded_at,
             location=context.location,
             preceded_by=tuple(context.preceded_by),
@@ -52,13 +52,12 @@ def draft_of(
     )
 
 
-_DEFAULT_DIRECTIVES = Directives()
 _EXTERNAL = frozenset({Modality.TOOL_RESULT.value, Modality.DOCUMENT.value})
 
 
 def _directives(given: EnvelopeDirectives | None) -> Directives:
     if given is None:
-        return _DEFAULT_DIRECTIVES
+        return PLAIN
     belief_ttl, event_ttl = given.ttl_for_belief_layer, given.ttl_for_event_layer
     return Directives(
         extract=None if given.extract is None else tuple(given.extract),

@@ -42,6 +42,7 @@ def capture_operations(capturing: Capturing) -> list[Operation[Any]]:
             fails=("NOT_FOUND", "RESOURCE_DELETED", *_VOCABULARY),
             keeps_keys=True,
             commits_with=202,
+            posting=capturing.posting,
         ),
         Operation(
             name="experience_bulk",

@@ -401,6 +401,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "store/documents/projector.py": MemoryPlace("made anew with the repository"),
     "store/sqlite/log.py": _BY_ROW,
     "store/sqlite/records.py": _BY_ROW,
+    "store/sqlite/many.py": _NO_CONTENT,
     "store/sqlite/migrate.py": _NO_CONTENT,
     "store/tallies.py": _NO_CONTENT,
     "store/vocabularies.py": _BY_ROW,

@@ -14,7 +14,15 @@ from lamina.kernel.feedback import VERDICTS, judges
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.local import LocalTime
 from lamina.kernel.time import duration_us
-from lamina.kernel.wire import DurationText, InstantText, LocalTimeText, OffsetText, Request, ScopePath, Text
+from lamina.kernel.wire import (
+    PLAIN_TEXT,
+    DurationText,
+    InstantText,
+    LocalTimeText,
+    OffsetText,
+    Request,
+    ScopePath,
+)
 from lamina.types.stating import require_stated
 
 __all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn"]
@@ -95,10 +103,12 @@ _EventId = Annotated[
 class PartyIn(Request):
     """An actor: ``user:alice``. The type defaults to the part before the colon."""
 
-    id: Annotated[Text, Field(min_length=1, max_length=limits.ACTOR_LENGTH_MAX, pattern=r"^\S+$")]
+    id: Annotated[str, Field(min_length=1, max_length=limits.ACTOR_LENGTH_MAX, pattern=r"^\S+$"), PLAIN_TEXT]
     type: Annotated[str, Field(min_length=1, max_length=32)] | None = None
-    name: Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)] | None = None
-    session: Annotated[Text, Field(min_length=1, max_length=limits.SESSION_LENGTH_MAX)] | None = None
+    name: Annotated[str, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX), PLAIN_TEXT] | None = None
+    session: Annotated[str, Field(min_length=1, max_length=limits.SESSION_LENGTH_MAX), PLAIN_TEXT] | None = (
+        None
+    )
 
     def party(self) -> Party:
         """The value behind it."""
@@ -118,23 +128,25 @@ class EnvelopeContext(Request):
     source_recorded_at: InstantText | None = None
     location: Any = None
     preceded_by: list[_EventId] = Field(default_factory=list, max_length=limits.PRECEDED_BY_MAX)
-    intent: Annotated[Text, Field(max_length=limits.INTENT_LENGTH_MAX)] | None = None
-    labels: list[Annotated[Text, Field(min_length=1, max_length=limits.LABEL_LENGTH_MAX)]] = Field(
+    intent: Annotated[str, Field(max_length=limits.INTENT_LENGTH_MAX), PLAIN_TEXT] | None = None
+    labels: list[Annotated[str, Field(min_length=1, max_length=limits.LABEL_LENGTH_MAX), PLAIN_TEXT]] = Field(
         default_factory=list, max_length=limits.LABELS_MAX
     )
 
     @model_validator(mode="after")
     def _one_clock(self) -> EnvelopeContext:
-        written = self.observed_at.offset
-        if None not in (written, self.observed_offset) and written != self.observed_offset:
+        written, beside = self.observed_at.offset, self.observed_offset
+        if beside is not None and written is not None and written != beside:
             raise ValueError("observed_offset is not the offset that observed_at is written with")
         return self
 
     @property
     def told_at(self) -> LocalTime:
         """When it happened, by the clock of whoever tells it."""
-        written = self.observed_at.offset
-        return LocalTime(self.observed_at.at, self.observed_offset if written is None else written)
+        written = self.observed_at
+        if self.observed_offset is None or written.offset is not None:
+            return written
+        return LocalTime(written.at, self.observed_offset)
 
     @field_validator("location", "recorded_at")
     @classmethod
@@ -158,7 +170,7 @@ class EnvelopeDirectives(Request):
     consolidate_into: ScopePath | None = None
     consolidate_only: (
         Annotated[
-            list[Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)]],
+            list[Annotated[str, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX), PLAIN_TEXT]],
             Field(min_length=1, max_length=limits.LABELS_MAX),
         ]
         | None
@@ -205,7 +217,9 @@ class Item(Request):
     @model_validator(mode="before")
     @classmethod
     def _older_name(cls, value: Any) -> Any:
-        return _with_kind(with_older_name(value))
+        if isinstance(value, dict) and ("actor" in value or value.get("modality") == Modality.FEEDBACK):
+            return _with_kind(with_older_name(value))
+        return value
 
     @field_validator("content")
     @classmethod
@@ -286,14 +300,14 @@ def _check_content(content: dict[str, Any]) -> None:
     media = content.get("media")
     if media is not None and (not isinstance(media, list) or len(media) > limits.MEDIA_MAX):
         raise _wrong("content.media", f"must be a list of at most {limits.MEDIA_MAX} blob references")
-    flat = all(isinstance(value, str) for value in content.values())
+    flat = all(type(value) is str for value in content.values())
     if not flat and _depth(content, limits.CONTENT_DEPTH_MAX + 1) > limits.CONTENT_DEPTH_MAX:
         raise _wrong("content", f"is nested deeper than {limits.CONTENT_DEPTH_MAX}")
     if kind != "message" or len(content) > 3:
         size = len(canonical(content))
         if size > limits.CONTENT_BYTES_MAX:
             raise _wrong("content", f"has {size} bytes, {limits.CONTENT_BYTES_MAX} are allowed")
-    if holds_nul(content):
+    if "\x00" in "".join((*content, *content.values())) if flat else holds_nul(content):
         raise _wrong("content", "contains the character NUL")
 
 

@@ -90,13 +90,13 @@ class MemoryDocuments:
         commit = Commit(last.number + 1 if last else 1, "", write.author, write.message, at)
         versions = {change.path: _change(tables, write.tenant_id, change, commit) for change in write.changes}
         appended = self._log.put(tables, write.captures)
-        ended_at = appended[-1].event.recorded_at if appended else at
+        ended_at = appended[-1].recorded_at if appended else at
         _end_told(tables, write, replace(commit, committed_at=ended_at))
         _note_told(tables, appended, versions)
         parent = bytes.fromhex(last.sha) if last else None
         commit = replace(commit, sha=hashed(tables, write.tenant_id, commit, parent))
         tables.commits_made[write.tenant_id, commit.number] = commit
-        return Written(commit, versions, tuple(each.event.id for each in appended))
+        return Written(commit, versions, tuple(each.event_id for each in appended))
 
     def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
         """Mirrors ``Documents.read``."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lamina import limits
@@ -14,6 +15,7 @@ from lamina.errors import NotFound
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, EventDraft, Modality, Stage
 from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.operations import Posted
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.memory.erasures import refuse_erased
@@ -44,6 +46,10 @@ class MemoryLog:
         with self._memory.change() as tables:
             return self.put(tables, captures)
 
+    def post(self, capture: Capture) -> Posted:
+        """Mirrors ``EventLog.post``: it lands at once."""
+        return _AtOnce(partial(self.append, [capture]))
+
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
         """Mirrors ``EventLog.append_once``."""
         with self._memory.change() as tables:
@@ -61,14 +67,14 @@ class MemoryLog:
         appended = [self._append_one(tables, capture, now) for capture in captures]
         fresh = [entry.event for entry in appended if not entry.replayed]
         put_lifecycle(tables, [captured_row(event) for event in fresh], self._clock, self._ids)
-        tables.about = appended[0].event.id if len(appended) == 1 else None
+        tables.about = appended[0].event_id if len(appended) == 1 else None
         return appended
 
     def _append_one(self, tables: Tables, capture: Capture, now: Instant) -> Appended:
         known = find_key(tables, capture.key, now) if capture.key else None
         if known is not None and known.event_id is not None:
             check_same(known, capture.body_hash)
-            return Appended(_event(tables, known.key.tenant_id, known.event_id), replayed=True)
+            return Appended.of(_event(tables, known.key.tenant_id, known.event_id), replayed=True)
         event = self._stamped(tables, capture.draft, now)
         place = (event.tenant_id, event.id)
         tables.events[place] = event
@@ -84,22 +90,16 @@ class MemoryLog:
         tables.scopes[event.tenant_id, event.scope] = replace(known_scope, pruned=False)
         if capture.key:
             tables.keys[capture.key] = Remembered(capture.key, capture.body_hash, now, event.id)
-        return Appended(event, replayed=False)
+        return Appended.of(event, replayed=False)
 
     def _stamped(self, tables: Tables, draft: EventDraft, now: Instant) -> Event:
         log = _of_tenant(tables, draft.tenant_id)
         ends = [(event.position, event.recorded_at) for event in log[-1:]]
         position, recorded_at = max([*ends, tables.log_ends.get(draft.tenant_id, (0, 0))])
         recorded_at = max(now, recorded_at + 1)
-        values = {item.name: getattr(draft, item.name) for item in fields(EventDraft)}
         # The log keeps JSON, not the caller's objects, which the caller may still change.
-        values["content"] = json.loads(compact(draft.content))
-        return Event(
-            **values,
-            id=self._ids.stamped(Prefix.EVENT, recorded_at),
-            position=position + 1,
-            recorded_at=recorded_at,
-        )
+        kept = replace(draft, content=json.loads(compact(draft.content)))
+        return Event.placed(kept, self._ids.stamped(Prefix.EVENT, recorded_at), position + 1, recorded_at)
 
     def get(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Event]:
         """Mirrors ``EventLog.get``."""
@@ -195,6 +195,28 @@ class MemoryLog:
 
 def _of_tenant(tables: Tables, tenant_id: str) -> list[Event]:
     return [event for (tenant, _), event in tables.events.items() if tenant == tenant_id]
+
+
+class _AtOnce:
+    """A write that is over before anybody waits for it."""
+
+    def __init__(self, write: Callable[[], list[Appended]]) -> None:
+        self._appended: list[Appended] = []
+        self._failure: Exception | None = None
+        try:
+            self._appended = write()
+        except Exception as failure:
+            self._failure = failure
+
+    def tell(self, told: Callable[[], None]) -> None:
+        """Mirrors ``Posted.tell``."""
+        told()
+
+    def result(self) -> list[Appended]:
+        """Mirrors ``Posted.result``."""
+        if self._failure is not None:
+            raise self._failure
+        return self._appended
 
 
 def _event(tables: Tables, tenant_id: str, event_id: str) -> Event:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from lamina.kernel.time import Instant
 
 __all__ = ["Idempotency", "IdempotencyKey", "KeyLocks", "Remembered"]
 
 
-@dataclass(frozen=True, slots=True)
-class IdempotencyKey:
+class IdempotencyKey(NamedTuple):
     """A client's key, in its scope: (tenant, caller, endpoint family, key); seed 002, 18.2 item 9."""
 
     tenant_id: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lamina.kernel.events import Event, EventDraft, Stage
+from lamina.kernel.operations import Posted
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
@@ -14,8 +15,7 @@ from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 __all__ = ["Appended", "AppendedOnce", "Capture", "EventLog", "EventQuery"]
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
+class Capture(NamedTuple):
     """One draft for the log, with the key under which a repetition is recognised."""
 
     draft: EventDraft
@@ -23,12 +23,26 @@ class Capture:
     body_hash: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """What the log did with a capture: the event, new or as it was stored the first time."""
+class Appended(NamedTuple):
+    """What the log did with a capture: where it stands, new or as it was stored the first time. ``draft`` is the event itself where it was."""
 
-    event: Event
+    draft: EventDraft
+    event_id: str
+    position: int
+    recorded_at: Instant
     replayed: bool
+
+    @classmethod
+    def of(cls, event: Event, *, replayed: bool) -> Appended:
+        """That of an event that is at hand."""
+        return cls(event, event.id, event.position, event.recorded_at, replayed)
+
+    @property
+    def event(self) -> Event:
+        """The event; of a new one it is made for who asks, since a batch has a thousand that nobody asks for."""
+        if isinstance(self.draft, Event):
+            return self.draft
+        return Event.placed(self.draft, self.event_id, self.position, self.recorded_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +85,10 @@ class EventLog(Protocol):
         Durable on return. A capture whose key is known within 24 hours is not stored again when its body hash
         agrees, and raises ``Conflict`` (IDEMPOTENCY_CONFLICT) for the whole call when it does not.
         """
+        ...
+
+    def post(self, capture: Capture) -> Posted:
+        """``append`` of one draft that does not wait: it comes to a list of one ``Appended``."""
         ...
 
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:

@@ -9,7 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Final
 
 import apsw
@@ -33,6 +33,7 @@ from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import hash_of, id_of, stored_hash, stored_id
+from lamina.store.sqlite.many import inserted
 
 __all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over"]
 
@@ -50,11 +51,7 @@ _UNSTORABLE = (
 
 
 class AuditRiders:
-    """``Riders`` that are audit rows. A group's rows are chained at its end and inserted by few statements.
-
-    Each call into SQLite gives the interpreter's lock away and has to win it back from the threads that serve requests:
-    one statement for many rows costs a busy server far less than many for one.
-    """
+    """``Riders`` that are audit rows. A group's rows are chained at its end and inserted by few statements."""
 
     def __init__(self) -> None:
         self.local = threading.local()
@@ -122,11 +119,6 @@ class AuditRiders:
             self._waiting_since = time.monotonic() if self.waiting else None
 
 
-_INSERT, _, _ROW = _SQL["insert_audit"].strip().removesuffix(";").rpartition("VALUES")
-# Statements for so many rows at once: few sizes, so that each stays prepared.
-_SIZES = tuple((size, f"{_INSERT}VALUES{', '.join([_ROW] * size)}") for size in (32, 8, 2, 1))
-
-
 _HASHES: Final = (12, 13, 24, 25)
 """The columns of ``audit`` that hold hashes."""
 _IDS: Final = ((1, Prefix.AUDIT), (17, Prefix.EVENT), (20, Prefix.REQUEST))
@@ -190,12 +182,7 @@ def _appended(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> Iter
         row = chained(draft, number + 1, previous)
         rows.append(_stored(row))
         heads[draft.tenant_id] = (number + 1, row[-2])
-    done = 0
-    for size, statement in _SIZES:
-        while len(rows) - done >= size:
-            connection.execute(statement, tuple(chain.from_iterable(rows[done : done + size])))
-            done += size
-            yield done
+    yield from inserted(connection, _SQL["insert_audit"], rows)
 
 
 def _head(connection: apsw.Connection, tenant_id: str) -> tuple[int, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import (
+    PLAIN,
     Context,
     Directives,
     Event,
@@ -18,7 +19,7 @@ from lamina.kernel.events import (
     Stage,
     Trust,
 )
-from lamina.kernel.ids import Prefix, low_of, with_low
+from lamina.kernel.ids import Prefix, with_low
 from lamina.kernel.scopes import Scope
 from lamina.store.rows import Row, parsed
 from lamina.store.sqlite.payloads import read_payload
@@ -30,7 +31,6 @@ __all__ = [
     "json_list",
     "read_event",
     "read_lifecycle",
-    "short_id",
     "stage_of",
 ]
 
@@ -38,8 +38,6 @@ STAGE_NUMBERS: Mapping[Stage, int] = {stage: number for number, stage in enumera
 _STAGES = list(Stage)
 ALL_STAGES = json.dumps(sorted(STAGE_NUMBERS.values()))
 """The numbers of the stages as a JSON list, for statements that reach each of them by an index."""
-
-_PLAIN_DIRECTIVES = Directives()
 
 
 def stage_of(number: int) -> Stage:
@@ -80,14 +78,19 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
 
 def _parties(draft: EventDraft) -> str | None:
     """The parts of the two parties that their ids do not already say, once where both are the same; or None."""
-    said = {
-        key: {"type": party.type, "name": party.name}
-        for key, party in (("actor", draft.observed_actor), ("subject", draft.subject))
-        if party.name is not None or party.type != party.id.split(":", 1)[0]
-    }
-    if len(said) > 1 and draft.observed_actor == draft.subject:
-        said = {"both": said["actor"]}
+    actor, subject = draft.observed_actor, draft.subject
+    if actor is subject or actor == subject:
+        parties = {"both": _said_of(actor)}
+    else:
+        parties = {"actor": _said_of(actor), "subject": _said_of(subject)}
+    said = {key: each for key, each in parties.items() if each is not None}
     return compact(said) if said else None
+
+
+def _said_of(party: Party) -> dict[str, str | None] | None:
+    if party.name is None and party.type == party.id.split(":", 1)[0]:
+        return None
+    return {"type": party.type, "name": party.name}
 
 
 def _party(actor_id: str, said: Mapping[str, Any] | None) -> Party:
@@ -95,6 +98,9 @@ def _party(actor_id: str, said: Mapping[str, Any] | None) -> Party:
 
 
 def _context(context: Context) -> str | None:
+    told = (context.source_recorded_at, context.location, context.intent)
+    if told == (None, None, None) and not (context.preceded_by or context.labels):
+        return None
     said = {
         "source_recorded_at": context.source_recorded_at,
         "location": context.location,
@@ -107,7 +113,7 @@ def _context(context: Context) -> str | None:
 
 
 def _directives(directives: Directives) -> str | None:
-    if directives == _PLAIN_DIRECTIVES:
+    if directives is PLAIN or directives == PLAIN:
         return None
     return compact(
         {
@@ -163,7 +169,7 @@ def read_event(row: Row) -> Event:
 
 def _read_directives(text: str | None) -> Directives:
     if text is None:
-        return _PLAIN_DIRECTIVES
+        return PLAIN
     said = json.loads(text)
     into = said["consolidate_into"]
     return Directives(
@@ -175,12 +181,6 @@ def _read_directives(text: str | None) -> Directives:
         embed=said["embed"],
         consolidate_only=tuple(said["consolidate_only"]) if "consolidate_only" in said else None,
     )
-
-
-def short_id(row_id: str, at: int) -> str | bytes:
-    """The id of a row that arrived at an instant, without what the instant says of it."""
-    low = low_of(row_id, at)
-    return row_id if low is None else low.to_bytes(8, "big")
 
 
 def read_lifecycle(row: Row) -> LifecycleRow:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
@@ -26,20 +26,15 @@ from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.observe.rounds import Failures, class_of
 from lamina.observe.traces import inner_span
 from lamina.store.rows import Row
-from lamina.store.sqlite.works import AwaitedWrite, ReadsFirst
+from lamina.store.sqlite.works import AwaitedWrite, Land, NoRiders, ReadsFirst, Riders
 
-__all__ = ["Readers", "Riders", "Writer", "open_connection", "translated"]
+__all__ = ["Readers", "Writer", "open_connection", "translated"]
 
 _LOG = logging.getLogger("lamina.store")
 
 T = TypeVar("T")
-_Board = Callable[[], None]
-_Land = Callable[[str | None], _Board]
-"""Makes what lands with a write, of the event that the write is about; what it returns puts that aboard and cannot fail."""
-
-
 _Settled = Future[Any] | AwaitedWrite[Any]
-_Write = tuple[Callable[[apsw.Connection], Any], _Settled, Callable[[Any], str | None] | None, _Land | None]
+_Write = tuple[Callable[[apsw.Connection], Any], _Settled, Callable[[Any], str | None] | None, Land | None]
 
 _Outcome = tuple[_Settled, Any, BaseException | None]
 _Together = Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
@@ -90,44 +85,6 @@ def _wait_while_busy() -> Callable[[int], bool]:
     return handler
 
 
-class Riders(Protocol):
-    """Rows that land with the writes of others, and so cost no flush of their own."""
-
-    def boarding(self) -> _Land | None:
-        """What is to land together with the write that this thread makes now, or None."""
-        ...
-
-    def due_s(self) -> float | None:
-        """In how many seconds the queue wants a commit even if nobody else does; None when it is empty."""
-        ...
-
-    def begin(self) -> None:
-        """A transaction begins."""
-        ...
-
-    def drain(self, connection: apsw.Connection) -> None:
-        """Put what boarded and a batch of the queue into the transaction, at its end."""
-        ...
-
-    def ended(self, *, landed: bool) -> None:
-        """The transaction is on disk, or was taken back."""
-        ...
-
-
-class _NoRiders:
-    def boarding(self) -> None:
-        return None
-
-    def due_s(self) -> None:
-        return None
-
-    def begin(self) -> None: ...
-
-    def drain(self, connection: apsw.Connection) -> None: ...
-
-    def ended(self, *, landed: bool) -> None: ...
-
-
 class Writer:
     """The one thread that writes. ``write`` returns when the commit is on disk."""
 
@@ -142,7 +99,7 @@ class Writer:
         self._connection = connection
         self._committed = committed
         self._failures = failures or Failures()
-        self._riders: Riders = riders or _NoRiders()
+        self._riders: Riders = riders or NoRiders()
         self._waiting: deque[_Write] = deque()
         self._later: list[_Write] = []
         self._later_from = 0.0
@@ -164,9 +121,15 @@ class Writer:
         ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
         """
         with inner_span("sqlite COMMIT", "client", _COMMITS):
-            landing: AwaitedWrite[T] = AwaitedWrite()
-            self._queue(work, landing, event_of)
-            return landing.result()
+            return self.posted(work, event_of=event_of).result()
+
+    def posted(
+        self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None
+    ) -> AwaitedWrite[T]:
+        """Queue ``work`` as ``write`` does; what is given back tells when it has landed, and has its result."""
+        landing: AwaitedWrite[T] = AwaitedWrite()
+        self._queue(work, landing, event_of)
+        return landing
 
     def post(
         self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None
@@ -367,7 +330,7 @@ class Writer:
         self,
         work: Callable[[apsw.Connection], Any],
         event_of: Callable[[Any], str | None] | None,
-        rider: _Land | None,
+        rider: Land | None,
     ) -> tuple[Any, BaseException | None]:
         self._connection.execute("SAVEPOINT one_write")
         try:

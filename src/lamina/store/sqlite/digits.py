@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final, overload
 
-from lamina.kernel.ids import Prefix, prefix_of
+from lamina.kernel.ids import Prefix, is_uuid7
 
 __all__ = ["hash_of", "id_bytes", "id_of", "stored_hash", "stored_id"]
 
-_SHA256: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_HASH_CHARS: Final = len("sha256:") + 64
 _HASH_BYTES: Final = 32
 _ID_BYTES: Final = 16
 _UUID_CHARS: Final = 36
@@ -17,7 +16,14 @@ _UUID_CHARS: Final = 36
 
 def stored_hash(text: str) -> str | bytes:
     """``sha256:`` and 64 digits as 32 bytes; any other text as it is."""
-    return bytes.fromhex(text[7:]) if _SHA256.fullmatch(text) else text
+    if len(text) != _HASH_CHARS or not text.startswith("sha256:"):
+        return text
+    try:
+        digest = bytes.fromhex(text[7:])
+    except ValueError:
+        return text
+    # Digits may be written in other ways, which would come back as these.
+    return digest if digest.hex() == text[7:] else text
 
 
 def hash_of(stored: str | bytes) -> str:
@@ -29,7 +35,8 @@ def hash_of(stored: str | bytes) -> str:
 
 def stored_id(text: str, prefix: Prefix) -> str | bytes:
     """An id of a namespace, which the column names, as 16 bytes; any other text as it is."""
-    return id_bytes(text) if prefix_of(text) is prefix else text
+    name, _, rest = text.rpartition("_")
+    return id_bytes(text) if name == prefix and is_uuid7(rest) else text
 
 
 def id_bytes(id_: str) -> bytes:

@@ -46,7 +46,8 @@ from lamina.store.rules.documents import (
 from lamina.store.rules.refusals import check_same
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.log import SqliteLog, find_key, put_key
+from lamina.store.sqlite.keys import find_key, put_key
+from lamina.store.sqlite.log import SqliteLog
 from lamina.store.sqlite.messages import put_post
 
 __all__ = ["DocumentRows", "SqliteDocuments"]
@@ -249,7 +250,7 @@ class SqliteDocuments:
             change.path: _change(connection, write.tenant_id, change, commit) for change in write.changes
         }
         appended = self._log.put(connection, write.captures)
-        ended_at = appended[-1].event.recorded_at if appended else at
+        ended_at = appended[-1].recorded_at if appended else at
         replaced = [
             (write.tenant_id, change.path, commit.number, ended_at)
             for change in write.changes
@@ -257,7 +258,7 @@ class SqliteDocuments:
         ]
         connection.executemany(_SQL["end_document_events"], replaced)
         _note_told(connection, appended, versions)
-        return Written(commit, versions, tuple(each.event.id for each in appended))
+        return Written(commit, versions, tuple(each.event_id for each in appended))
 
     def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
         """Mirrors ``Documents.read``."""

@@ -33,9 +33,10 @@ from lamina.store.sqlite.index import SqliteIndexRows
 from lamina.store.sqlite.inquiries import SqliteInquiries
 from lamina.store.sqlite.job_runs import SqliteJobRuns
 from lamina.store.sqlite.jobs import SqliteJobs
+from lamina.store.sqlite.keys import SqliteIdempotency
 from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
 from lamina.store.sqlite.locks import SharedLocks
-from lamina.store.sqlite.log import SqliteIdempotency, SqliteLog, SqliteScopes
+from lamina.store.sqlite.log import SqliteLog, SqliteScopes
 from lamina.store.sqlite.messages import SqliteMessages
 from lamina.store.sqlite.migrate import migrate
 from lamina.store.sqlite.model_outputs import SqliteModelOutputs

@@ -6,19 +6,22 @@ from collections.abc import Sequence
 
 import apsw
 
-from lamina.kernel.events import LifecycleRow
+from lamina.kernel.events import LifecycleRow, Stage
 from lamina.kernel.ids import IdSource, Prefix, instant_of
-from lamina.kernel.time import Clock
+from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
+from lamina.store.ports.log import Appended
 from lamina.store.rows import Row
-from lamina.store.sqlite.codec import json_list, read_lifecycle, short_id
+from lamina.store.sqlite.codec import json_list, read_lifecycle
 from lamina.store.sqlite.connection import Readers
-from lamina.store.sqlite.payloads import short_payload
+from lamina.store.sqlite.many import put_rows
+from lamina.store.sqlite.payloads import captured_payload, short_payload
 
 __all__ = ["LifecycleWriter", "SqliteLifecycle"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_CAPTURED = Stage.CAPTURED.value
 
 
 class LifecycleWriter:
@@ -54,7 +57,7 @@ class LifecycleWriter:
                 (
                     draft.tenant_id,
                     sequence,
-                    short_id(self._ids.stamped(Prefix.LIFECYCLE, arrived_at), arrived_at),
+                    self._short_id(arrived_at),
                     draft.name,
                     draft.scope,
                     draft.event_id if position is None else None,
@@ -65,7 +68,24 @@ class LifecycleWriter:
                     position,
                 )
             )
-        connection.executemany(_SQL["insert_lifecycle"], rows)
+        put_rows(connection, _SQL["insert_lifecycle"], rows)
+
+    def captured(self, connection: apsw.Connection, appended: Sequence[Appended]) -> None:
+        """Append the row that lands with each new event, as ``put`` would append ``captured_row`` of it."""
+        newest: dict[str, tuple[int, int]] = {}
+        now = self._clock.now()
+        rows: list[Row] = []
+        for draft, _, position, _, _ in appended:
+            tenant_id = draft.tenant_id
+            last = newest.get(tenant_id) or _newest(connection, tenant_id)
+            newest[tenant_id] = sequence, arrived_at = last[0] + 1, max(now, last[1] + 1)
+            payload = captured_payload(draft.observed_actor.id, draft.modality, position)
+            event = (draft.scope, None, draft.batch_id, 1, arrived_at, payload, position)
+            rows.append((tenant_id, sequence, self._short_id(arrived_at), _CAPTURED, *event))
+        put_rows(connection, _SQL["insert_lifecycle"], rows)
+
+    def _short_id(self, arrived_at: Instant) -> bytes:
+        return self._ids.low(Prefix.LIFECYCLE, arrived_at).to_bytes(8, "big")
 
 
 def _value(connection: apsw.Connection, block: str, bindings: Row) -> int | None:

@@ -1,25 +1,22 @@
-"""The log, idempotency keys and scopes in SQLite."""
+"""The log and scopes in SQLite."""
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import AbstractContextManager
-from functools import lru_cache, partial
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import apsw
 
 from lamina import limits
 from lamina.errors import NotFound
-from lamina.kernel.canonical import compact
 from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.operations import Posted
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.idempotency import IdempotencyKey, KeyLocks, Remembered
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.log import Appended, AppendedOnce, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rows import Row
@@ -27,18 +24,20 @@ from lamina.store.rules.log import cancellation_of, captured_row
 from lamina.store.rules.refusals import check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.digits import hash_of, id_of, stored_hash, stored_id
+from lamina.store.sqlite.digits import id_bytes, stored_hash
 from lamina.store.sqlite.erased import refuse_erased
 from lamina.store.sqlite.exclusion import exclude_dependants
+from lamina.store.sqlite.keys import find_key, find_keys, put_key
 from lamina.store.sqlite.lifecycle import LifecycleWriter
+from lamina.store.sqlite.many import put_rows
 from lamina.store.sqlite.unfolding import unfold
 
-__all__ = ["SqliteIdempotency", "SqliteLog", "SqliteScopes"]
+__all__ = ["SqliteLog", "SqliteScopes", "find_event"]
 
 _SQL = load_blocks("lamina.store.sqlite")
+_FIRST_STAGE = STAGE_NUMBERS[Stage.EXTRACTED]
 _CONTENT = 11
 """The column of ``event`` that holds what was told."""
-_Rows = Callable[[str, Row], Iterable[Row]]
 _Put = Callable[[apsw.Connection, Sequence[Capture]], list[Appended]]
 
 
@@ -68,6 +67,10 @@ class SqliteLog:
             return self._writer.write(_Append(captures[0], self.put), event_of=_only_event)
         return self._writer.write(lambda connection: self.put(connection, captures), event_of=_only_event)
 
+    def post(self, capture: Capture) -> Posted:
+        """Mirrors ``EventLog.post``."""
+        return self._writer.posted(_Append(capture, self.put), event_of=_only_event)
+
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
         """Mirrors ``EventLog.append_once``."""
 
@@ -87,67 +90,34 @@ class SqliteLog:
         refuse_erased(connection, (capture.draft for capture in captures))
         now = self._clock.now()
         seq = _value(connection, _SQL["last_seq"])
+        rows = _Rows(seq, now)
         marks: dict[str, tuple[int, Instant]] = {}
         appended: list[Appended] = []
-        rows: list[tuple[int, Capture, Event]] = []
-        seen = _find_keys(connection, [capture.key for capture in captures if capture.key], now)
-        stored: dict[str, Event] = {}
-        for capture in captures:
-            known = seen.get(capture.key) if capture.key else None
-            if known is not None and known.event_id is not None:
-                check_same(known, capture.body_hash)
-                event = stored.get(known.event_id) or find_event(
-                    connection, known.key.tenant_id, known.event_id
-                )
-                appended.append(Appended(event, replayed=True))
-                continue
-            draft = capture.draft
-            position, recorded_at = marks.get(draft.tenant_id) or self._mark(connection, draft.tenant_id)
-            position, recorded_at, seq = position + 1, max(now, recorded_at + 1), seq + 1
-            marks[draft.tenant_id] = (position, recorded_at)
+        known = find_keys(connection, [capture.key for capture in captures if capture.key], now)
+        landed: dict[IdempotencyKey, tuple[str, Appended]] = {}
+        for draft, key, body_hash in captures:
+            if key is not None and (key in landed or key in known):
+                again = _again(connection, key, body_hash, known, landed)
+                if again is not None:
+                    appended.append(again)
+                    continue
+            tenant_id = draft.tenant_id
+            position, recorded_at = marks.get(tenant_id) or self._mark(connection, tenant_id)
+            marks[tenant_id] = position, recorded_at = position + 1, max(now, recorded_at + 1)
             event_id = self._ids.stamped(Prefix.EVENT, recorded_at)
-            event = _placed(draft, event_id, position, recorded_at)
-            rows.append((seq, capture, event))
-            appended.append(Appended(event, replayed=False))
-            if capture.key:
-                stored[event_id] = event
-                seen[capture.key] = Remembered(capture.key, capture.body_hash, now, event_id)
-        self._insert(connection, rows, now)
+            one = Appended(draft, event_id, position, recorded_at, replayed=False)
+            rows.add(one, key, body_hash)
+            appended.append(one)
+            if key is not None:
+                landed[key] = body_hash, one
+        rows.insert(connection)
+        self._lifecycle.captured(connection, [one for one in appended if not one.replayed])
         return appended
 
     def _mark(self, connection: apsw.Connection, tenant_id: str) -> tuple[int, Instant]:
         for position, recorded_at in connection.execute(_SQL["last_event"], (tenant_id,)):
             return position, recorded_at
         return 0, 0
-
-    def _insert(
-        self, connection: apsw.Connection, rows: Sequence[tuple[int, Capture, Event]], now: Instant
-    ) -> None:
-        first = STAGE_NUMBERS[Stage.EXTRACTED]
-        connection.executemany(
-            _SQL["insert_event"],
-            [event_row(seq, event.position, event.id, event.recorded_at, event) for seq, _, event in rows],
-        )
-        connection.executemany(
-            _SQL["insert_job"],
-            [(event.tenant_id, event.id, first, event.scope, event.position, seq) for seq, _, event in rows],
-        )
-        self._lifecycle.put(connection, [captured_row(event) for _, _, event in rows], first_of_event=True)
-        keyed = [(c.key, c.body_hash, e) for _, c, e in rows if c.key is not None]
-        connection.executemany(
-            _SQL["put_idempotency"],
-            [
-                (
-                    *(k.tenant_id, k.caller, k.family, k.key),
-                    *(stored_hash(body), stored_id(e.id, Prefix.EVENT), None, now),
-                )
-                for k, body, e in keyed
-            ],
-        )
-        owners = {(event.tenant_id, event.scope): event.caller for _, _, event in reversed(rows)}
-        connection.executemany(
-            _SQL["insert_scope"], [(tenant, path, caller, now) for (tenant, path), caller in owners.items()]
-        )
 
     def get(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Event]:
         """Mirrors ``EventLog.get``."""
@@ -269,8 +239,7 @@ class SqliteLog:
         connection.execute(_SQL["insert_event"], event_row(seq, position, entry_id, recorded_at, draft))
         place = (draft.tenant_id, entry_id)
         connection.execute(_SQL["mark_cancelled"], (*place, Stage.COMPRESSED.value))
-        first = STAGE_NUMBERS[Stage.EXTRACTED]
-        connection.execute(_SQL["insert_job"], (*place, first, draft.scope, position, seq))
+        connection.execute(_SQL["insert_job"], (*place, _FIRST_STAGE, draft.scope, position, seq))
         return entry_id, position, recorded_at
 
 
@@ -291,28 +260,58 @@ class _Append:
         return [[each] for each in appended]
 
 
-def _placed(draft: EventDraft, event_id: str, position: int, recorded_at: Instant) -> Event:
-    return Event(
-        tenant_id=draft.tenant_id,
-        scope=draft.scope,
-        caller=draft.caller,
-        observed_actor=draft.observed_actor,
-        subject=draft.subject,
-        session=draft.session,
-        modality=draft.modality,
-        content=draft.content,
-        context=draft.context,
-        directives=draft.directives,
-        origin=draft.origin,
-        batch_id=draft.batch_id,
-        id=event_id,
-        position=position,
-        recorded_at=recorded_at,
-    )
+class _Rows:
+    """The rows of what is appended, each made once, as it is stored: a batch has a thousand, and all who write wait for them."""
+
+    def __init__(self, seq: int, now: Instant) -> None:
+        """``seq`` is that of the newest row of the log."""
+        self._seq = seq
+        self._now = now
+        self._events: list[Row] = []
+        self._jobs: list[Row] = []
+        self._keys: list[Row] = []
+        self._owners: dict[tuple[str, str], str] = {}
+
+    def add(self, one: Appended, key: IdempotencyKey | None, body_hash: str) -> None:
+        """Those of an event."""
+        draft, event_id, position, recorded_at, _ = one
+        self._seq = seq = self._seq + 1
+        place = draft.tenant_id, draft.scope
+        self._events.append(event_row(seq, position, event_id, recorded_at, draft))
+        self._jobs.append((draft.tenant_id, event_id, _FIRST_STAGE, draft.scope, position, seq))
+        self._owners.setdefault(place, draft.caller)
+        if key is not None:
+            self._keys.append((*key, stored_hash(body_hash), id_bytes(event_id), None, self._now))
+
+    def insert(self, connection: apsw.Connection) -> None:
+        """All of them, by few statements for each table."""
+        put_rows(connection, _SQL["insert_event"], self._events)
+        put_rows(connection, _SQL["insert_job"], self._jobs)
+        put_rows(connection, _SQL["put_idempotency"], self._keys)
+        scopes = [(*place, caller, self._now) for place, caller in self._owners.items()]
+        put_rows(connection, _SQL["insert_scope"], scopes)
+
+
+def _again(
+    connection: apsw.Connection,
+    key: IdempotencyKey,
+    body_hash: str,
+    known: Mapping[IdempotencyKey, Remembered],
+    landed: Mapping[IdempotencyKey, tuple[str, Appended]],
+) -> Appended | None:
+    """What a key led to before, on disk or in the same batch; raises ``Conflict`` where that was another body's."""
+    if (entry := known.get(key)) is not None and entry.event_id is not None:
+        check_same(entry, body_hash)
+        return Appended.of(find_event(connection, key.tenant_id, entry.event_id), replayed=True)
+    if key not in landed:
+        return None
+    first_hash, first = landed[key]
+    check_same(Remembered(key, first_hash, first.recorded_at, first.event_id), body_hash)
+    return first._replace(replayed=True)
 
 
 def _only_event(appended: Sequence[Appended]) -> str | None:
-    return appended[0].event.id if len(appended) == 1 else None
+    return appended[0].event_id if len(appended) == 1 else None
 
 
 def _value(connection: apsw.Connection, sql: str, bindings: Row = ()) -> int:
@@ -326,101 +325,6 @@ def find_event(connection: apsw.Connection, tenant_id: str, event_id: str) -> Ev
     for row in connection.execute(_SQL["find_event"], (tenant_id, event_id)):
         return read_event(row)
     raise NotFound("NOT_FOUND", "there is no such event", details={"event_id": event_id})
-
-
-# ---- idempotency
-
-
-def _find_keys(
-    connection: apsw.Connection, keys: Sequence[IdempotencyKey], now: Instant
-) -> dict[IdempotencyKey, Remembered]:
-    """What keys were used for within their lifetime."""
-    families: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for key in keys:
-        families[key.tenant_id, key.caller, key.family].append(key.key)
-    used_after = now - limits.IDEMPOTENCY_TTL_S * SECOND_US
-    found: dict[IdempotencyKey, Remembered] = {}
-    for family, names in families.items():
-        for name, body_hash, event_id, response, created_at in connection.execute(
-            _SQL["find_idempotency_keys"], (*family, json_list(names), used_after)
-        ):
-            key = IdempotencyKey(*family, name)
-            answer = json.loads(response) if response else None
-            found[key] = Remembered(
-                key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer
-            )
-    return found
-
-
-def find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
-    """What a key was used for within its lifetime."""
-    bindings = (key.tenant_id, key.caller, key.family, key.key)
-    for body_hash, event_id, response, created_at in rows(_SQL["find_idempotency"], bindings):
-        if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
-            answer = json.loads(response) if response else None
-            return Remembered(key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer)
-    return None
-
-
-def put_key(connection: apsw.Connection, entry: Remembered) -> None:
-    """Remember a key, in the transaction of what it led to."""
-    key = entry.key
-    response = None if entry.response is None else compact(dict(entry.response))
-    connection.execute(
-        _SQL["put_idempotency"],
-        (
-            key.tenant_id,
-            key.caller,
-            key.family,
-            key.key,
-            stored_hash(entry.body_hash),
-            None if entry.event_id is None else stored_id(entry.event_id, Prefix.EVENT),
-            response,
-            entry.created_at,
-        ),
-    )
-
-
-class SqliteIdempotency:
-    """``Idempotency`` over its table."""
-
-    def __init__(self, writer: Writer, readers: Readers, locks: KeyLocks) -> None:
-        self._writer = writer
-        self._readers = readers
-        self._locks = locks
-
-    def alone(self, key: IdempotencyKey) -> AbstractContextManager[None]:
-        """Mirrors ``Idempotency.alone``."""
-        return self._locks.held(key.tenant_id, json_list([key.caller, key.family, key.key]))
-
-    def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
-        """Mirrors ``Idempotency.find``."""
-        return find_key(self._readers.rows, key, now)
-
-    def remember(self, entry: Remembered) -> Remembered:
-        """Mirrors ``Idempotency.remember``."""
-
-        def work(connection: apsw.Connection) -> Remembered:
-            known = find_key(connection.execute, entry.key, entry.created_at)
-            if known is None:
-                put_key(connection, entry)
-            return known or entry
-
-        return self._writer.write(work)
-
-    def prune(self, before: Instant) -> int:
-        """Mirrors ``Idempotency.prune``."""
-        pruned, after = 0, ("", "", "", "")
-        while old := self._readers.rows(_SQL["old_keys"], (before, limits.KEYS_PRUNED_MAX, *after)):
-            pruned += self._writer.write(partial(_forget_keys, keys=old, before=before))
-            after = old[-1]
-        return pruned
-
-
-def _forget_keys(connection: apsw.Connection, keys: Sequence[Row], before: Instant) -> int:
-    changes = connection.total_changes()
-    connection.executemany(_SQL["forget_key"], [(*key, before) for key in keys])
-    return connection.total_changes() - changes
 
 
 class SqliteScopes:

@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from lamina.kernel.canonical import compact
 
-__all__ = ["read_payload", "short_payload"]
+__all__ = ["captured_payload", "read_payload", "short_payload"]
 
+_CAPTURED: Final = 1
 _DERIVED: Final = 2
 _COUNTS: Final = ("facts", "entities", "beliefs", "episodes")
 _NAMES: Final[Mapping[int, tuple[str, ...]]] = {
-    1: ("actor", "modality", "wal_offset"),
+    _CAPTURED: ("actor", "modality", "wal_offset"),
     _DERIVED: ("derived",),
     3: ("layers_indexed",),
     4: ("beliefs_updated", "conflicts_resolved", "superseded_facts"),
@@ -39,6 +40,11 @@ def short_payload(payload: Mapping[str, Any]) -> str:
             return compact(dict(payload))
         values = list(counts.values())
     return compact([number, *values])
+
+
+def captured_payload(actor: str, modality: str, position: int) -> str:
+    """``short_payload`` of the row that every event begins with."""
+    return compact([_CAPTURED, actor, modality, position])
 
 
 def read_payload(stored: str) -> dict[str, Any]:

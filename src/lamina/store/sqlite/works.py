@@ -2,29 +2,83 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import apsw
 
-__all__ = ["AwaitedWrite", "ReadsFirst"]
+__all__ = ["AwaitedWrite", "Land", "NoRiders", "ReadsFirst", "Riders"]
 
 T = TypeVar("T")
+Board = Callable[[], None]
+Land = Callable[[str | None], Board]
+"""Makes what lands with a write, of the event that the write is about; what it returns puts that aboard and cannot fail."""
+
+
+class Riders(Protocol):
+    """Rows that land with the writes of others, and so cost no flush of their own."""
+
+    def boarding(self) -> Land | None:
+        """What is to land together with the write that this thread makes now, or None."""
+        ...
+
+    def due_s(self) -> float | None:
+        """In how many seconds the queue wants a commit even if nobody else does; None when it is empty."""
+        ...
+
+    def begin(self) -> None:
+        """A transaction begins."""
+        ...
+
+    def drain(self, connection: apsw.Connection) -> None:
+        """Put what boarded and a batch of the queue into the transaction, at its end."""
+        ...
+
+    def ended(self, *, landed: bool) -> None:
+        """The transaction is on disk, or was taken back."""
+        ...
+
+
+class NoRiders:
+    """``Riders`` where nothing rides."""
+
+    def boarding(self) -> None:
+        return None
+
+    def due_s(self) -> None:
+        return None
+
+    def begin(self) -> None: ...
+
+    def drain(self, connection: apsw.Connection) -> None: ...
+
+    def ended(self, *, landed: bool) -> None: ...
 
 
 class AwaitedWrite(Generic[T]):
-    """The outcome of a write that one thread waits for and nobody cancels: one lock, where a future takes four."""
+    """The outcome of a write that one thread waits for, or is told of, and nobody cancels: one lock, where a future takes four."""
 
     def __init__(self) -> None:
         self._over = threading.Lock()
         self._over.acquire()
         self._result: T | None = None
         self._failure: BaseException | None = None
+        self._is_over = False
+        self._told: list[Callable[[], None]] = []
+
+    def tell(self, told: Callable[[], None]) -> None:
+        """Mirrors ``Posted.tell``, for one who is told."""
+        self._told.append(told)
+        # It is over before the list is looked at: one of both sides finds it there.
+        if self._is_over:
+            self._tell()
 
     def result(self) -> T:
         """What the work gave back, once that is on disk; raises what it raised."""
-        self._over.acquire()
+        with self._over:
+            pass
         if self._failure is not None:
             raise self._failure
         return self._result  # type: ignore[return-value] # it landed, so there is one
@@ -32,12 +86,21 @@ class AwaitedWrite(Generic[T]):
     def set_result(self, result: T) -> None:
         """It landed."""
         self._result = result
-        self._over.release()
+        self._end()
 
     def set_exception(self, failure: BaseException) -> None:
         """It did not."""
         self._failure = failure
+        self._end()
+
+    def _end(self) -> None:
+        self._is_over = True
         self._over.release()
+        self._tell()
+
+    def _tell(self) -> None:
+        with contextlib.suppress(IndexError):
+            self._told.pop()()
 
 
 class ReadsFirst(Generic[T]):
