@@ -309,7 +309,8 @@ def test_edges_and_loops_from_before_say_what_they_mean(prefix: str) -> None:
         connection.execute(f"INSERT INTO {prefix}record VALUES ({', '.join('?' * 23)})", row)
     for step in steps[steps.index(ties) :]:
         connection.execute(step.sql)
-    found = map(Support._make, connection.execute(f"SELECT * FROM {prefix}support"))
+    rows = connection.execute(f"SELECT * FROM {prefix}support ORDER BY record_id, source_id")
+    found = map(Support._make, rows)
     assert [
         (each.relation, each.place, each.at, each.actor, each.part, each.accepted_in) for each in found
     ] == [
@@ -318,9 +319,69 @@ def test_edges_and_loops_from_before_say_what_they_mean(prefix: str) -> None:
         (Tie.CANCELLED_BY, 0, None, None, None, None),
         (Tie.OFFERED_IN, 0, 80, None, None, "evt_2"),
     ]
-    rows = list(connection.execute(f"SELECT * FROM {prefix}record"))
-    assert {read_record(row) for row in rows} == {held, fact("tea")}
-    assert set(rows) == {record_row(held), record_row(fact("tea"))}
+    records = list(connection.execute(f"SELECT * FROM {prefix}record"))
+    assert {read_record(row) for row in records} == {held, fact("tea")}
+    assert set(records) == {record_row(held), record_row(fact("tea"))}
+
+
+EDGES = [
+    ("acme", "fact_1", "evt_1", "extracted_from", 0.5, "supports", 0, "user:ana", 90, 70, None, None),
+    ("acme", "fact_1", "evt_2", "contradicted_by", 1.0, "against", 0, None, 95, None, None, None),
+    ("acme", "fact_2", "evt_1", "offered_in", 1.0, "supports", 0, None, 90, 80, None, "evt_2"),
+    ("other", "fact_1", "evt_1", "extracted_from", 0.5, "supports", 0, "user:bob", 91, 70, None, None),
+]
+MENTIONS = [
+    ("acme", "ent_1", "user:ana", "evt_1", 1, "Lisbon", "place"),
+    ("acme", "ent_1", "user:ana", "evt_2", 2, "Lisbon", None),
+    ("other", "ent_1", "user:ana", "evt_1", 1, "Lisboa", "place"),
+]
+
+
+def with_edges(connection: apsw.Connection) -> apsw.Connection:
+    connection.executemany(f"INSERT INTO support VALUES ({', '.join('?' * 12)})", EDGES)
+    connection.executemany(f"INSERT INTO mention VALUES ({', '.join('?' * 7)})", MENTIONS)
+    return connection
+
+
+def edges_and_mentions(connection: apsw.Connection) -> list[object]:
+    edges = connection.execute("SELECT * FROM support ORDER BY tenant_id, record_id, source_id")
+    return [*edges, *connection.execute("SELECT * FROM mention ORDER BY tenant_id, entity_id, position")]
+
+
+def test_edges_and_mentions_from_before_are_the_same_in_numbers() -> None:
+    before = apsw.Connection(":memory:")
+    steps = migrations()
+    numbers = next(step for step in steps if step.name.endswith("_numbers_for_ids.sql"))
+    for step in steps[: steps.index(numbers)]:
+        before.execute(step.sql)
+    with_edges(before)
+    before.execute(numbers.sql)
+    assert edges_and_mentions(before) == [*EDGES, *MENTIONS]
+    assert edges_and_mentions(with_edges(migrated())) == [*EDGES, *MENTIONS]
+
+
+def test_an_edge_that_is_there_stays_or_is_put_anew_as_the_statement_says() -> None:
+    connection = with_edges(migrated())
+    (first, *others) = EDGES
+    heavier = (*first[:4], 0.75, *first[5:])
+    connection.execute(f"INSERT OR IGNORE INTO support VALUES ({', '.join('?' * 12)})", heavier)
+    assert edges_and_mentions(connection) == [*EDGES, *MENTIONS]
+    connection.execute(f"INSERT OR REPLACE INTO support VALUES ({', '.join('?' * 12)})", heavier)
+    assert edges_and_mentions(connection) == [heavier, *others, *MENTIONS]
+
+
+def test_an_id_goes_with_the_last_row_that_has_it() -> None:
+    connection = with_edges(migrated())
+    ids = "SELECT tenant_id, id FROM identifier ORDER BY tenant_id, id"
+    connection.execute("DELETE FROM support WHERE tenant_id = 'acme' AND record_id = 'fact_1'")
+    connection.execute("DELETE FROM mention WHERE tenant_id = 'acme' AND event_id = 'evt_1'")
+    assert edges_and_mentions(connection) == [*EDGES[2:], *MENTIONS[1:]]
+    acme = [("acme", each) for each in ("ent_1", "evt_1", "evt_2", "fact_2")]
+    other = [("other", each) for each in ("ent_1", "evt_1", "fact_1")]
+    assert list(connection.execute(ids)) == [*acme, *other]
+    connection.execute("DELETE FROM mention WHERE tenant_id = 'acme'")
+    connection.execute("DELETE FROM support WHERE tenant_id = 'acme'")
+    assert list(connection.execute(ids)) == other
 
 
 def test_bodies_that_an_earlier_release_wrote_are_read_and_packed_by_compacting(tmp_path: Path) -> None:

@@ -98,6 +98,7 @@ _TEXT: Final = {
     "figures": "layer recorded_at observed_at role characters question_share self_share wants_vector quarantined",
 }
 
+# Views stand beside the tables that they read.
 TABLES: Final[Mapping[str, TablePlace]] = {
     # ---- the log and what is derived from it
     "event": _table(
@@ -123,11 +124,25 @@ TABLES: Final[Mapping[str, TablePlace]] = {
     ),
     "record": _table(_LOG, **_RECORD),
     "support": _table(_LOG, **_SUPPORT),
+    "support_row": _table(
+        _LOG,
+        ids="record source actor accepted_in",
+        figures="relation weight against place part at recorded_at",
+    ),
+    "identifier": _table(_LOG, ids="tenant_id id", figures="number"),
+    "place": _table(
+        names="scope",
+        ids="tenant_id",
+        figures="number",
+        why="a number may not mean another scope; its scope stands in tombstones, too",
+    ),
+    "relation": _table(figures="number name", why="words of our own"),
     "entity": _table(_LOG, names="normalised_name", ids="tenant_id id", figures="type"),
     "touched": _table(_LOG, ids="tenant_id id", figures="number"),
     "mention": _table(
         _LOG, names="scope surface", ids="tenant_id entity_id event_id", figures="position type"
     ),
+    "mention_row": _table(_LOG, names="surface", ids="entity event", figures="place position type"),
     "text_row": _table(_LOG, **{**_TEXT, "figures": f"id excluded {_TEXT['figures']}"}),
     "text_index": _table(_LOG, _SCRUB, content="terms"),
     "text_index_data": _table(_LOG, _SCRUB, content="block", figures="id"),

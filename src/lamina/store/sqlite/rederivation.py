@@ -283,7 +283,7 @@ def _swap_table(connection: apsw.Connection, table: str, within: str, place: tup
             SELECT 1 FROM aside.{table} AS a WHERE ({new}) IS ({old}))""",  # noqa: S608 - names of our own schema
         place if "?2" in within else place[:1],
     )
-    put = f"INSERT INTO main.{table} SELECT * FROM aside.{table} WHERE true ON CONFLICT DO NOTHING"  # noqa: S608
+    put = f"INSERT OR IGNORE INTO main.{table} SELECT * FROM aside.{table}"  # noqa: S608
     connection.execute(put)
 
 

@@ -205,23 +205,44 @@ CREATE INDEX record_ended ON record (tenant_id, recorded_to) WHERE recorded_to I
 CREATE INDEX record_unpacked ON record (tenant_id)
   WHERE layer IN ('beliefs', 'episodes', 'understanding') AND typeof(body) = 'text';
 
--- The why graph and the reference count.
-CREATE TABLE support (
-  tenant_id          TEXT    NOT NULL,
-  record_id          TEXT    NOT NULL,
-  source_id          TEXT    NOT NULL,
-  relation           TEXT    NOT NULL,
-  weight             REAL    NOT NULL,
-  polarity           TEXT    NOT NULL,
-  place              INTEGER NOT NULL,
-  actor              TEXT,
-  recorded_at        INTEGER NOT NULL,
-  at                 INTEGER,
-  part               TEXT,
-  accepted_in        TEXT,
-  PRIMARY KEY (tenant_id, record_id, source_id, relation)
+-- Ids that edges and mentions name by numbers, since they stand in many rows; each goes with the last row that has it.
+CREATE TABLE identifier (
+  number    INTEGER PRIMARY KEY,
+  tenant_id TEXT    NOT NULL,
+  id        TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX identifier_id ON identifier (id, tenant_id);
+
+-- Scopes by numbers. They stay, as in `index_change`.
+CREATE TABLE place (
+  number    INTEGER PRIMARY KEY,
+  tenant_id TEXT    NOT NULL,
+  scope     TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX place_scope ON place (scope, tenant_id);
+
+-- What edges mean, by numbers.
+CREATE TABLE relation (
+  number INTEGER PRIMARY KEY,
+  name   TEXT    NOT NULL
+);
+
+-- The why graph and the reference count, in numbers. Statements read and write the view `support`.
+CREATE TABLE support_row (
+  record      INTEGER NOT NULL,
+  source      INTEGER NOT NULL,
+  relation    INTEGER NOT NULL,
+  weight      REAL    NOT NULL,
+  against     INTEGER NOT NULL,
+  place       INTEGER NOT NULL,
+  actor       TEXT,
+  recorded_at INTEGER NOT NULL,
+  at          INTEGER,
+  part        TEXT,
+  accepted_in TEXT,
+  PRIMARY KEY (record, source, relation)
 ) WITHOUT ROWID;
-CREATE INDEX support_source ON support (tenant_id, source_id, record_id);
+CREATE INDEX support_source ON support_row (source, record);
 
 CREATE TABLE entity (
   tenant_id          TEXT    NOT NULL,
@@ -232,18 +253,75 @@ CREATE TABLE entity (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX entity_name ON entity (tenant_id, normalised_name);
 
--- The names under which scopes know an entity: content of those scopes.
-CREATE TABLE mention (
-  tenant_id          TEXT    NOT NULL,
-  entity_id          TEXT    NOT NULL,
-  scope              TEXT    NOT NULL,
-  event_id           TEXT    NOT NULL,
-  position           INTEGER NOT NULL,
-  surface            TEXT    NOT NULL,
-  type               TEXT,
-  PRIMARY KEY (tenant_id, entity_id, scope, event_id, surface)
+-- The names under which scopes know an entity, in numbers: content of those scopes. Statements read and write the view `mention`.
+CREATE TABLE mention_row (
+  entity   INTEGER NOT NULL,
+  place    INTEGER NOT NULL,
+  event    INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  surface  TEXT    NOT NULL,
+  type     TEXT,
+  PRIMARY KEY (entity, place, event, surface)
 ) WITHOUT ROWID;
-CREATE INDEX mention_event ON mention (tenant_id, event_id);
+CREATE INDEX mention_event ON mention_row (event);
+
+-- Edges and mentions with their ids.
+CREATE VIEW support AS
+SELECT r.tenant_id AS tenant_id, r.id AS record_id, s.id AS source_id, n.name AS relation, e.weight AS weight,
+  iif(e.against, 'against', 'supports') AS polarity, e.place AS place, e.actor AS actor, e.recorded_at AS recorded_at, e.at AS at,
+  e.part AS part, e.accepted_in AS accepted_in
+FROM support_row AS e JOIN identifier AS r ON r.number = e.record
+JOIN identifier AS s ON s.number = e.source AND s.tenant_id = r.tenant_id
+LEFT JOIN relation AS n ON n.number = e.relation;
+
+CREATE VIEW mention AS
+SELECT p.tenant_id AS tenant_id, n.id AS entity_id, p.scope AS scope, e.id AS event_id, m.position AS position, m.surface AS surface,
+  m.type AS type
+FROM mention_row AS m JOIN place AS p ON p.number = m.place
+JOIN identifier AS n ON n.number = m.entity AND n.tenant_id = p.tenant_id
+JOIN identifier AS e ON e.number = m.event AND e.tenant_id = p.tenant_id;
+
+-- What a conflict does is said by the statement, also to what its triggers write.
+CREATE TRIGGER support_put INSTEAD OF INSERT ON support BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.record_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.record_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.source_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.source_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO relation (name) SELECT NEW.relation WHERE NOT EXISTS (SELECT 1 FROM relation WHERE name = NEW.relation);
+  INSERT INTO support_row (record, source, relation, weight, against, place, actor, recorded_at, at, part, accepted_in)
+  SELECT r.number, s.number, n.number, NEW.weight, NEW.polarity = 'against', NEW.place, NEW.actor, NEW.recorded_at, NEW.at, NEW.part,
+    NEW.accepted_in
+  FROM identifier AS r, identifier AS s, relation AS n
+  WHERE r.id = NEW.record_id AND r.tenant_id = NEW.tenant_id AND s.id = NEW.source_id AND s.tenant_id = NEW.tenant_id
+    AND n.name = NEW.relation;
+END;
+CREATE TRIGGER support_taken INSTEAD OF DELETE ON support BEGIN
+  DELETE FROM support_row
+  WHERE record = (SELECT number FROM identifier WHERE id = OLD.record_id AND tenant_id = OLD.tenant_id)
+    AND source = (SELECT number FROM identifier WHERE id = OLD.source_id AND tenant_id = OLD.tenant_id)
+    AND relation = (SELECT number FROM relation WHERE name = OLD.relation);
+END;
+CREATE TRIGGER mention_put INSTEAD OF INSERT ON mention BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.entity_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.entity_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.event_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.event_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  INSERT INTO mention_row (entity, place, event, position, surface, type)
+  SELECT n.number, p.number, e.number, NEW.position, NEW.surface, NEW.type
+  FROM identifier AS n, place AS p, identifier AS e
+  WHERE n.id = NEW.entity_id AND n.tenant_id = NEW.tenant_id AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id
+    AND e.id = NEW.event_id AND e.tenant_id = NEW.tenant_id;
+END;
+CREATE TRIGGER mention_taken INSTEAD OF DELETE ON mention BEGIN
+  DELETE FROM mention_row
+  WHERE entity = (SELECT number FROM identifier WHERE id = OLD.entity_id AND tenant_id = OLD.tenant_id)
+    AND place = (SELECT number FROM place WHERE scope = OLD.scope AND tenant_id = OLD.tenant_id)
+    AND event = (SELECT number FROM identifier WHERE id = OLD.event_id AND tenant_id = OLD.tenant_id)
+    AND surface = OLD.surface;
+END;
+
 
 -- What search reads. `id` orders rows by indexing; the full-text table shares it as its rowid.
 CREATE TABLE text_row (
@@ -317,14 +395,24 @@ END;
 CREATE TRIGGER record_gone AFTER DELETE ON record BEGIN
   INSERT INTO touched (tenant_id, id) VALUES (OLD.tenant_id, OLD.id);
 END;
-CREATE TRIGGER support_put AFTER INSERT ON support BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.record_id), (NEW.tenant_id, NEW.source_id);
+CREATE TRIGGER support_row_put AFTER INSERT ON support_row BEGIN
+  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number IN (NEW.record, NEW.source);
 END;
-CREATE TRIGGER support_changed AFTER UPDATE ON support BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.record_id), (NEW.tenant_id, NEW.source_id);
+-- A number goes with the last row that has it.
+CREATE TRIGGER support_row_gone AFTER DELETE ON support_row BEGIN
+  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number IN (OLD.record, OLD.source);
+  DELETE FROM identifier WHERE number IN (OLD.record, OLD.source)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number);
 END;
-CREATE TRIGGER support_gone AFTER DELETE ON support BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (OLD.tenant_id, OLD.record_id), (OLD.tenant_id, OLD.source_id);
+CREATE TRIGGER mention_row_gone AFTER DELETE ON mention_row BEGIN
+  DELETE FROM identifier WHERE number IN (OLD.entity, OLD.event)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number);
 END;
 
 -- Counts removals and exclusions per scope: followers that hold rows in memory start over when it moves.

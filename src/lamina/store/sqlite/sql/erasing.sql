@@ -267,9 +267,8 @@ ON CONFLICT DO NOTHING;
 
 -- name: lay_supports
 -- And what they rest on by these.
-INSERT INTO main.support SELECT * FROM main.frozen_support AS f
-WHERE (f.tenant_id, f.recorded_at) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed)
-ON CONFLICT DO NOTHING;
+INSERT OR IGNORE INTO main.support SELECT * FROM main.frozen_support AS f
+WHERE (f.tenant_id, f.recorded_at) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed);
 
 -- name: lay_entities
 -- What they name.
@@ -278,8 +277,7 @@ WHERE true ORDER BY position, event_id, surface ON CONFLICT DO NOTHING;
 
 -- name: lay_mentions
 -- By which name.
-INSERT INTO main.mention SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM main.frozen_mention
-WHERE true ON CONFLICT DO NOTHING;
+INSERT OR IGNORE INTO main.mention SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM main.frozen_mention;
 
 -- name: frozen_texts
 -- How search finds them.

@@ -16,10 +16,10 @@ ORDER BY position;
 -- name: citations_above
 -- Every edge of every record that rests on sources, through any number of records: ?2 is a JSON list. Joins are crossed to keep their order.
 WITH RECURSIVE dependant (id) AS (
-  SELECT s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+  SELECT s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
   WHERE s.tenant_id = ?1 AND s.source_id = wanted.value
   UNION
-  SELECT s.record_id FROM dependant AS d CROSS JOIN support AS s INDEXED BY support_source
+  SELECT s.record_id FROM dependant AS d CROSS JOIN support AS s
   WHERE s.tenant_id = ?1 AND s.source_id = d.id
 )
 SELECT s.record_id, (SELECT r.scope FROM record AS r WHERE r.tenant_id = ?1 AND r.id = s.record_id LIMIT 1),

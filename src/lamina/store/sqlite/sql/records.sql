@@ -239,9 +239,8 @@ SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'touched'), (SELECT min(num
 
 -- name: insert_support
 -- One edge of the why graph.
-INSERT INTO support (tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-ON CONFLICT (tenant_id, record_id, source_id, relation) DO NOTHING;
+INSERT OR IGNORE INTO support (tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
 
 -- name: supports_of
 -- What records rest on, or rested on at ?3: ?2 is a JSON list.
@@ -316,19 +315,19 @@ ORDER BY record_id, source_id;
 
 -- name: episodes_of
 -- The ids of the episodes, from ?3 up to before ?4, that held events at ?5: ?2 is a JSON list.
-SELECT source_id, record_id FROM support INDEXED BY support_source
+SELECT source_id, record_id FROM support
 WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND record_id >= ?3 AND record_id < ?4
   AND recorded_at <= ?5
 GROUP BY source_id, record_id ORDER BY source_id, record_id;
 
 -- name: resting_on
 -- The ids alone of what rests on sources, from the index, once for each edge: ?2 is a JSON list.
-SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
 WHERE s.tenant_id = ?1 AND s.source_id = wanted.value;
 
 -- name: resting_on_by
 -- As resting_on, of what was known by ?3: that is not in the index, and the rows are read.
-SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
 WHERE s.tenant_id = ?1 AND s.source_id = wanted.value AND s.recorded_at <= ?3;
 
 -- name: insert_entity
@@ -342,9 +341,8 @@ WHERE tenant_id = ?1 AND normalised_name IN (SELECT value FROM json_each(?2));
 
 -- name: insert_mention
 -- A name as an event used it.
-INSERT INTO mention (tenant_id, entity_id, scope, event_id, position, surface, type)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-ON CONFLICT DO NOTHING;
+INSERT OR IGNORE INTO mention (tenant_id, entity_id, scope, event_id, position, surface, type)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 
 -- name: type_by_first_mention
 -- An entity is of the type that it was named with first, whichever scope lands first.
@@ -353,11 +351,11 @@ WHERE tenant_id = ?1 AND id = ?2 AND type <> ?3 AND NOT EXISTS (
   SELECT 1 FROM mention WHERE tenant_id = ?1 AND entity_id = ?2 AND (position, event_id) < (?4, ?5));
 
 -- name: mentions_in_scopes
--- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists.
-SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM mention
-WHERE tenant_id = ?1 AND entity_id IN (SELECT value FROM json_each(?2))
-  AND scope IN (SELECT value FROM json_each(?3))
-ORDER BY position DESC, entity_id, surface LIMIT ?4;
+-- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists. An entity may be named in many other scopes, which are not read.
+SELECT m.tenant_id, m.entity_id, m.scope, m.event_id, m.position, m.surface, m.type
+FROM json_each(?3) AS wanted_scope CROSS JOIN json_each(?2) AS wanted CROSS JOIN mention AS m
+WHERE m.tenant_id = ?1 AND m.entity_id = wanted.value AND m.scope = wanted_scope.value
+ORDER BY m.position DESC, m.entity_id, m.surface LIMIT ?4;
 
 -- name: entity_types
 -- What entities are by their first mention in a scope, null for one without: ?3 is a JSON list.
