@@ -142,9 +142,11 @@ def bare(block: str) -> str:
 def keeps_to_its_tenant(sql: str) -> bool:
     if re.match(r"\s*INSERT", sql):
         return bool(re.search(r"\(\s*tenant_id|\btenant_id,", sql))
-    # A database aside has the rows of one tenant alone, and what is temporary those of one transaction.
+    # A database aside has the rows of one tenant alone, and what is temporary those of one transaction; a number is one tenant's.
     own = set(re.findall(r"\bWITH(?: RECURSIVE)?\s+(\w+)", sql))
-    named = re.findall(r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|aside\.|temp\.|\()(\w+)", sql)
+    named = re.findall(
+        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|record_row|aside\.|temp\.|\()(\w+)", sql
+    )
     reads = len([name for name in named if name not in own])
     filters = len(re.findall(r"\btenant_id\s*=\s*(?:\?\d|:tenant_id|\w+\.tenant_id)", sql))
     return filters >= max(1, reads - sql.count("text_index MATCH"))
@@ -250,18 +252,27 @@ HOT: Mapping[str, str] = {
     "query_lifecycle_of_event": r"lifecycle_position \(tenant_id=\? AND position=\?",
     "query_lifecycle_of_job": "lifecycle_job",
     "entity_types": r"SEARCH m USING PRIMARY KEY \(entity=\? AND place=\?",
-    "records_in_slots": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
-    "loops_spoken_of": r"record_topic \(tenant_id=\? AND scope=\? AND layer=\? AND topic=\? AND <expr>=\?",
+    "records_in_slots": r"record_slot \(shelf=\? AND slot=\?",
+    "loops_spoken_of": r"record_topic \(shelf=\? AND topic=\? AND <expr>=\?",
     "statements": r"event_id \(tenant_id=\? AND id=\?",
-    "query_records": r"record_scope \(tenant_id=\? AND scope=\? AND layer=\?",
-    "query_records_of_subject": r"record_subject \(tenant_id=\? AND scope=\? AND layer=\? AND subject=\?",
-    "query_records_of_matter": r"record_claim \(tenant_id=\? AND scope=\? AND layer=\? AND claim_key>\? AND claim_key<\?",
-    "query_records_of_object": r"record_object \(tenant_id=\? AND scope=\? AND layer=\? AND object_key=\?",
-    "query_records_of_topic": r"record_topic \(tenant_id=\? AND scope=\? AND layer=\? AND topic=\? AND <expr>>\?",
-    "records_in_slot": r"record_slot \(tenant_id=\? AND scope=\? AND slot=\?",
-    "records_of_claim": r"record_claim \(tenant_id=\? AND scope=\? AND layer=\? AND claim_key=\?",
-    "latest_records": r"^SEARCH r USING PRIMARY KEY \(tenant_id=\? AND id=\? AND version=\?",
-    "record_scopes": r"PRIMARY KEY \(tenant_id=\? AND id=\?",
+    "query_records": r"record_scope \(shelf=\? AND recorded_from>\? AND recorded_from<\?",
+    "query_records_of_subject": r"record_subject \(subject=\? AND shelf=\? AND recorded_from>\?",
+    "query_records_of_matter": r"record_claim \(shelf=\? AND claim_key>\? AND claim_key<\?",
+    "query_records_of_object": r"record_object \(shelf=\? AND object_key=\?",
+    "query_records_of_topic": r"record_topic \(shelf=\? AND topic=\? AND <expr>>\?",
+    "records_in_slot": r"record_slot \(shelf=\? AND slot=\?",
+    "records_of_claim": r"record_claim \(shelf=\? AND claim_key=\?",
+    "latest_records": r"^SEARCH r USING PRIMARY KEY \(record=\? AND version=\?",
+    "record_scopes": r"PRIMARY KEY \(record=\?",
+    "close_record": r"^SEARCH record_row USING PRIMARY KEY \(record=\? AND version=\?",
+    "pack_body": r"^SEARCH record_row USING PRIMARY KEY \(record=\? AND version=\?",
+    "versions_of_records": r"^SEARCH r USING PRIMARY KEY \(record=\?",
+    "input_states": r"^SEARCH r USING PRIMARY KEY \(record=\? AND version=\?",
+    "changed_at": r"record_ended \(recorded_to=\?",
+    "claims_of": r"record_subject \(subject=\? AND shelf=\?",
+    "excluded_sources": r"^SEARCH r USING PRIMARY KEY \(record=\?",
+    "records_unrenewed": r"record_scope \(shelf=\? AND recorded_from>\? AND recorded_from<\?",
+    "scope_counts": r"record_scope \(shelf=\?",
     "supports_of": r"SEARCH e USING PRIMARY KEY \(record=\?",
     "dependants_of": r"support_source \(source=\?",
     "sources_of": r"SEARCH e USING PRIMARY KEY \(record=\?",

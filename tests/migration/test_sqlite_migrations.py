@@ -337,6 +337,54 @@ MENTIONS = [
 ]
 
 
+OF_ID = "WHERE record = (SELECT number FROM identifier WHERE id = ?)"
+
+
+RECORDS = [
+    ("acme", "belief_1", 1, "beliefs", "user:ana", "user:ana", "lives_in"),
+    ("acme", "ep_1", 1, "episodes", "user:ana", None, None),
+    ("acme", "ep_1", 2, "episodes", "user:ana", None, None),
+    ("acme", "fact_1", 1, "facts", "user:ana", "ent_1", "lives_in"),
+    ("other", "fact_1", 1, "facts", "user:ana", "ent_1", "lives_in"),
+]
+
+
+def with_records(connection: apsw.Connection) -> apsw.Connection:
+    connection.executemany(
+        "INSERT INTO record (tenant_id, id, version, layer, scope, subject, predicate, position, confidence, valid_from,"
+        " recorded_from, recorded_to, superseded_by, excluded, body)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, 3, 0.5, 10, 11, 12, 'fact_2', 1, '{}')",
+        RECORDS,
+    )
+    return connection
+
+
+def records(connection: apsw.Connection) -> list[tuple[object, ...]]:
+    return list(connection.execute("SELECT * FROM record ORDER BY tenant_id, id, version"))
+
+
+def test_records_from_before_are_the_same_in_numbers() -> None:
+    connection = apsw.Connection(":memory:")
+    steps = migrations()
+    numbers = next(step for step in steps if step.name.endswith("_records_in_numbers.sql"))
+    for step in steps[: steps.index(numbers)]:
+        connection.execute(step.sql)
+    before = records(with_records(connection))
+    connection.execute(numbers.sql)
+    assert records(connection) == before == records(with_records(migrated()))
+    assert [row[:5] for row in before] == [row[:5] for row in RECORDS]
+
+
+def test_the_id_of_a_record_and_of_what_it_is_about_go_with_its_last_version() -> None:
+    connection = with_records(migrated())
+    ids = "SELECT id FROM identifier WHERE tenant_id = 'acme' ORDER BY id"
+    connection.execute("DELETE FROM record WHERE tenant_id = 'acme' AND (version = 2 OR id = 'fact_1')")
+    assert list(connection.execute(ids)) == [("belief_1",), ("ep_1",), ("user:ana",)]
+    connection.execute("DELETE FROM record WHERE tenant_id = 'acme'")
+    assert list(connection.execute(ids)) == []
+    assert [row[:2] for row in records(connection)] == [("other", "fact_1")]
+
+
 def with_edges(connection: apsw.Connection) -> apsw.Connection:
     connection.executemany(f"INSERT INTO support VALUES ({', '.join('?' * 12)})", EDGES)
     connection.executemany(f"INSERT INTO mention VALUES ({', '.join('?' * 7)})", MENTIONS)
@@ -391,7 +439,7 @@ def test_bodies_that_an_earlier_release_wrote_are_read_and_packed_by_compacting(
     before = list(store.snapshot())
     connection = apsw.Connection(str(tmp_path / "lamina.db"))
     connection.create_scalar_function("text_of", unpacked, 1)
-    connection.execute("UPDATE record SET body = text_of(body)")
+    connection.execute("UPDATE record_row SET body = text_of(body)")
     kinds = "SELECT layer, typeof(body) FROM record ORDER BY layer"
     assert {kind for _, kind in connection.execute(kinds)} == {"text"}
     assert list(store.snapshot()) == before
@@ -437,7 +485,7 @@ def test_claims_of_before_are_found_beside_those_that_have_a_digest(tmp_path: Pa
     land(store, Writes(records=[old, new, other, fact("d", predicate="left")]))
     before = list(store.snapshot())
     connection = apsw.Connection(str(tmp_path / "lamina.db"))
-    connection.execute("UPDATE record SET claim_key = ? WHERE id = ?", (old.claim_key, old.id))
+    connection.execute(f"UPDATE record_row SET claim_key = ? {OF_ID}", (old.claim_key, old.id))
     matter = {"subject": old.subject.id, "predicate": old.predicate}
     wanted: list[tuple[dict[str, Any], list[Fact]]] = [
         ({"claim_key": old.claim_key}, [old, other]),
@@ -449,7 +497,7 @@ def test_claims_of_before_are_found_beside_those_that_have_a_digest(tmp_path: Pa
             tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=NOON), **narrowed_by
         )
         assert {each.id for each in store.records.query(query)} == {each.id for each in found}
-    connection.execute("UPDATE record SET claim_key = ? WHERE id = ?", (record_row(old)[10], old.id))
+    connection.execute(f"UPDATE record_row SET claim_key = ? {OF_ID}", (record_row(old)[10], old.id))
     assert list(store.snapshot()) == before
     connection.close()
     store.close()
@@ -543,8 +591,8 @@ def test_facts_of_before_that_say_what_is_usual_are_read_as_they_were(tmp_path: 
     said = "SELECT body -> '$.negated', body -> '$.supersedes', body -> '$.object' FROM record WHERE id = ?"
     assert list(connection.execute(said, ids[:1])) == [(None, None, '["literal","Lisbon","string"]')]
     connection.execute(
-        """UPDATE record SET body = json_set(body, '$.negated', json('false'), '$.external', json('false'),
-           '$.supersedes', NULL, '$.object', json('["literal","Lisbon","string",null,null,null]')) WHERE id = ?""",
+        f"""UPDATE record_row SET body = json_set(body, '$.negated', json('false'), '$.external', json('false'),
+           '$.supersedes', NULL, '$.object', json('["literal","Lisbon","string",null,null,null]')) {OF_ID}""",
         ids[:1],
     )
     assert (store.records.get(TENANT, ids), store.records.input_states(TENANT, ids)) == held

@@ -123,13 +123,26 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         figures="sequence name number arrived_at position",
     ),
     "record": _table(_LOG, **_RECORD),
+    "record_row": _table(
+        _LOG,
+        content=_RECORD["content"],
+        names="session predicate",
+        ids="record subject superseded_by closed_by",
+        figures="shelf " + _RECORD["figures"].replace("layer ", ""),
+    ),
+    "shelf": _table(
+        names="scope",
+        ids="tenant_id",
+        figures="number layer",
+        why="a number may not mean another scope; its scope stands in tombstones, too",
+    ),
     "support": _table(_LOG, **_SUPPORT),
     "support_row": _table(
         _LOG,
         ids="record source actor accepted_in",
         figures="relation weight against place part at recorded_at",
     ),
-    "identifier": _table(_LOG, ids="tenant_id id", figures="number"),
+    "identifier": _table(_LOG, names="id", ids="tenant_id", figures="number"),
     "place": _table(
         names="scope",
         ids="tenant_id",

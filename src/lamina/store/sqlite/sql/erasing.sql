@@ -177,16 +177,16 @@ WHERE e.tenant_id = ?1
 
 -- name: changed_at
 -- The records of which a version ended at instants, ?2, or a claim of scopes, ?3, began; both are JSON lists.
-SELECT id FROM record INDEXED BY record_ended
+SELECT id FROM record
 WHERE tenant_id = ?1 AND recorded_to IN (SELECT value FROM json_each(?2)) AND recorded_to IS NOT NULL
 UNION
-SELECT id FROM record INDEXED BY record_scope
+SELECT id FROM record
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?3)) AND layer IN ('facts', 'beliefs')
   AND recorded_from IN (SELECT value FROM json_each(?2));
 
 -- name: records_within
 -- The records of scopes: ?2 is a JSON list.
-SELECT DISTINCT id FROM record INDEXED BY record_scope
+SELECT DISTINCT id FROM record
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) LIMIT ?3;
 
 -- name: events_sent_into
@@ -201,9 +201,10 @@ UPDATE event SET directives = ?3 WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: claims_of
 -- The facts and beliefs of a scope by subject and predicate: ?3 is a JSON list of these.
-SELECT r.id FROM json_each(?3) AS wanted CROSS JOIN record AS r INDEXED BY record_subject
-WHERE r.tenant_id = ?1 AND r.scope = ?2 AND r.layer IN ('facts', 'beliefs') AND r.subject = wanted.value ->> 0
-  AND r.predicate = wanted.value ->> 1;
+SELECT n.id FROM json_each(?3) AS wanted CROSS JOIN shelf AS h CROSS JOIN identifier AS s
+CROSS JOIN record_row AS r INDEXED BY record_subject CROSS JOIN identifier AS n
+WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.layer IN ('facts', 'beliefs') AND s.tenant_id = ?1 AND s.id = wanted.value ->> 0
+  AND r.subject = s.number AND r.shelf = h.number AND r.predicate = wanted.value ->> 1 AND n.number = r.record AND n.tenant_id = ?1;
 
 -- name: frozen_matters
 -- Which subjects and predicates of a scope have frozen claims, and up to when: ?3 is a JSON list of these.
@@ -255,15 +256,14 @@ DROP TABLE IF EXISTS temp.replayed;
 
 -- name: lay_records
 -- What events made of frozen records that do not make it again. Where one that does ends a version, it will.
-INSERT INTO main.record
+INSERT OR IGNORE INTO main.record
 SELECT tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key, session, topic,
   confidence, stance, valid_from, valid_to, recorded_from,
   iif((f.tenant_id, f.recorded_to) IN (SELECT tenant_id, recorded_at FROM temp.replayed), NULL, recorded_to), superseded_by,
   iif((f.tenant_id, f.recorded_to) IN (SELECT tenant_id, recorded_at FROM temp.replayed), NULL, closed_by), excluded, body,
   status, salience, horizon, due_at, due_offset, seen_at
 FROM main.frozen_record AS f
-WHERE (f.tenant_id, f.recorded_from) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed)
-ON CONFLICT DO NOTHING;
+WHERE (f.tenant_id, f.recorded_from) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed);
 
 -- name: lay_supports
 -- And what they rest on by these.

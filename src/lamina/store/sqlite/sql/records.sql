@@ -1,19 +1,18 @@
 -- name: insert_record
 -- One version; the same version again is the same row. It is excluded where those before it are by now: it was derived
 -- before it lands.
-INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
+INSERT OR IGNORE INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
                     session, topic, confidence, stance, valid_from, valid_to, recorded_from, recorded_to,
                     superseded_by, closed_by, excluded, body,
                     status, salience, horizon, due_at, due_offset, seen_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
         ?22 OR (?3 > 1 AND EXISTS (SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1)), ?23, ?24, ?25, ?26, ?27,
-        ?28, ?29)
-ON CONFLICT (tenant_id, id, version) DO NOTHING;
+        ?28, ?29);
 
 -- name: close_record
 -- End a version.
-UPDATE record SET recorded_to = ?4, closed_by = ?5
-WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
+UPDATE record_row SET recorded_to = ?4, closed_by = ?5
+WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND version = ?3 AND recorded_to IS NULL;
 
 -- name: versions_followed
 -- Versions that others follow, with the bodies of both: ?2 is a JSON list of ids, each with the number of the newer one.
@@ -29,13 +28,15 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value ->> 0
   AND r.version BETWEEN wanted.value ->> 1 AND (wanted.value ->> 1) / ?3 * ?3 + ?3;
 
 -- name: unpacked_bodies
--- Some versions whose bodies an earlier release wrote as text.
-SELECT tenant_id, id, version, layer, body FROM record INDEXED BY record_unpacked
-WHERE layer IN ('beliefs', 'episodes', 'understanding') AND typeof(body) = 'text' LIMIT ?1;
+-- Some versions whose bodies an earlier release wrote as text: facts alone, which have a predicate and no stance, stay text.
+SELECT n.tenant_id, n.id, r.version, h.layer, r.body FROM record_row AS r INDEXED BY record_unpacked
+CROSS JOIN shelf AS h ON h.number = r.shelf CROSS JOIN identifier AS n ON n.number = r.record
+WHERE typeof(r.body) = 'text' AND (r.predicate IS NULL OR r.stance IS NOT NULL) LIMIT ?1;
 
 -- name: pack_body
 -- The same in fewer bytes.
-UPDATE record SET body = ?4 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3;
+UPDATE record_row SET body = ?4
+WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND version = ?3;
 
 -- name: latest_records
 -- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list. The ids lead: the other way round every
@@ -66,9 +67,9 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value
 SELECT * FROM record WHERE tenant_id = ?1 AND id = ?2 ORDER BY version;
 
 -- name: query_records
--- Versions inside scopes as seen from a place on both axes, newest knowledge first. Without statistics the planner takes
--- the primary key and reads all of a tenant, so that this and the next four name their index.
-SELECT * FROM record INDEXED BY record_scope
+-- Versions inside scopes as seen from a place on both axes, newest knowledge first. A plus before a
+-- column keeps its index out of the plan: without statistics the planner would not take the one that leaves the fewest rows.
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
   AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
@@ -89,9 +90,14 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_subject
--- As query_records, of one subject: its index is read newest first and left at the limit.
-SELECT * FROM record INDEXED BY record_subject
-WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+-- As query_records, of one subject: its index is read newest first and left at the limit. An entity may be told of in many other scopes, so
+-- that the order is given here and not by the view.
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM shelf AS h CROSS JOIN identifier AS s CROSS JOIN record_row AS r INDEXED BY record_subject CROSS JOIN identifier AS n
+WHERE h.tenant_id = :tenant_id AND h.scope IN (SELECT value FROM json_each(:scopes)) AND h.layer = :layer
+  AND s.tenant_id = :tenant_id AND s.id = :subject AND r.subject = s.number AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = :tenant_id
   AND (:with_excluded OR excluded = 0)
   AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
@@ -102,24 +108,24 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
       OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
-  AND subject = :subject AND (:predicate IS NULL OR predicate = :predicate)
+  AND (:predicate IS NULL OR predicate = :predicate)
   AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
   AND (:topic IS NULL OR topic = :topic)
   AND confidence >= :min_confidence
   AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
-  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
-ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+  AND (:after_at IS NULL OR (recorded_from, n.id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, n.id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_matter
 -- As query_records, of what is said of one subject by one predicate: what their claims are found by begins alike, from :matter up to
 -- before :matter_end, so that the others of a subject of whom much is told are not read. Of rows that earlier releases wrote it is a text,
 -- from :claims up to before :claims_end.
 SELECT r.* FROM (
-  SELECT id AS record_id, version AS number FROM record INDEXED BY record_claim
+  SELECT id AS record_id, version AS number FROM record
   WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
     AND claim_key >= :matter AND claim_key < :matter_end
   UNION ALL
-  SELECT id, version FROM record INDEXED BY record_claim
+  SELECT id, version FROM record
   WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
     AND claim_key >= :claims AND claim_key < :claims_end) AS own
 CROSS JOIN record AS r ON r.tenant_id = :tenant_id AND r.id = own.record_id AND r.version = own.number
@@ -143,10 +149,10 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_object
 -- As query_records, of claims that name an entity as their object.
-SELECT * FROM record INDEXED BY record_object
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
-  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND +recorded_from > :newer_than AND +recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
   AND (:valid_at IS NULL OR (
@@ -165,10 +171,10 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_topic
 -- As query_records, of one topic and without versions that were superseded: those are passed over inside the index.
-SELECT * FROM record INDEXED BY record_topic
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
-  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND coalesce(recorded_to, 9223372036854775807) > :seen_at
+  AND +recorded_from > :newer_than AND +recorded_from <= :seen_at AND coalesce(recorded_to, 9223372036854775807) > :seen_at
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
   AND (:valid_at IS NULL OR (
@@ -187,14 +193,14 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: records_ended_since
 -- Versions inside scopes that stood at ?4 and have ended since: ?2 is a JSON list.
-SELECT * FROM record INDEXED BY record_scope
+SELECT * FROM record
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND layer = ?3
   AND excluded = 0 AND recorded_from <= ?4 AND recorded_to > ?4
 ORDER BY recorded_from DESC, id DESC LIMIT ?5;
 
 -- name: records_in_slot
 -- Versions of one slot of one scope: what competing values hold now.
-SELECT * FROM record INDEXED BY record_slot
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND slot = :slot AND layer = :layer
   AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
@@ -202,18 +208,19 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 -- name: records_in_slots
 -- What several slots of one scope hold now, at most ?5 of each: ?4 is a JSON list.
 SELECT r.* FROM json_each(?4) AS wanted CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND (r.id, r.version) IN (
-  SELECT h.id, h.version FROM record AS h INDEXED BY record_slot
-  WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.slot = wanted.value AND h.layer = ?3
-    AND h.excluded = 0 AND h.recorded_to IS NULL
-  ORDER BY h.recorded_from DESC, h.id DESC, h.version DESC LIMIT ?5)
+WHERE r.tenant_id = ?1 AND r.scope = ?2 AND r.layer = ?3 AND r.slot = wanted.value AND r.excluded = 0 AND r.recorded_to IS NULL
+  AND (r.id, r.version) IN (
+    SELECT h.id, h.version FROM record AS h
+    WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.slot = wanted.value AND h.layer = ?3
+      AND h.excluded = 0 AND h.recorded_to IS NULL
+    ORDER BY h.recorded_from DESC, h.id DESC, h.version DESC LIMIT ?5)
 ORDER BY r.recorded_from DESC, r.id DESC, r.version DESC;
 
 -- name: loops_spoken_of
 -- Active loops among the newest open ones of a scope: those due between ?6 and ?7 by their day, the others as they were spoken
 -- of last; ?3 maps horizons to the instant before which nobody may have spoken last.
 SELECT head.* FROM (
-  SELECT * FROM record INDEXED BY record_topic
+  SELECT * FROM record
   WHERE tenant_id = ?1 AND scope = ?2 AND layer = 'facts' AND topic = 'loops.open' AND excluded = 0
     AND coalesce(recorded_to, 9223372036854775807) = 9223372036854775807
   ORDER BY recorded_from DESC, id DESC, version DESC LIMIT ?4) AS head
@@ -226,11 +233,11 @@ ORDER BY (head.due_at BETWEEN ?6 AND ?7) IS NOT TRUE,
 
 -- name: records_of_claim
 -- Versions that make one claim in one scope: found by its digest, or by its text where an earlier release wrote them.
-SELECT * FROM record INDEXED BY record_claim
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND claim_key IN (:claim_digest, :claim_key)
-  AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
-ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+  AND (:with_excluded OR excluded = 0) AND +recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+ORDER BY +recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: touched_since
 -- The newest number of a change, the first that is kept, and what changed for a tenant after ?2.
@@ -369,7 +376,7 @@ FROM json_each(?3) AS wanted;
 
 -- name: exclude_record
 -- Keep a record out of recall and lists.
-UPDATE record SET excluded = 1 WHERE tenant_id = ?1 AND id = ?2;
+UPDATE record_row SET excluded = 1 WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1);
 
 -- name: all_dependants
 -- Everything that rests on a source, through any number of records. Joins are crossed to keep their order: here and
@@ -401,7 +408,7 @@ SELECT id FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_eac
 
 -- name: readmit_record
 -- A record that rests on something new is back in recall and lists.
-UPDATE record SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1;
+UPDATE record_row SET excluded = 0 WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND excluded = 1;
 
 -- name: event_supports_left
 -- Whether a record rests on an event that is not cancelled, through any number of records. It does not rest on what
