@@ -145,7 +145,8 @@ def keeps_to_its_tenant(sql: str) -> bool:
     # A database aside has the rows of one tenant alone, and what is temporary those of one transaction; a number is one tenant's.
     own = set(re.findall(r"\bWITH(?: RECURSIVE)?\s+(\w+)", sql))
     named = re.findall(
-        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|record_row|aside\.|temp\.|\()(\w+)", sql
+        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|(?:record|text|vector)_row|embedder|aside\.|temp\.|\()(\w+)",
+        sql,
     )
     reads = len([name for name in named if name not in own])
     filters = len(re.findall(r"\btenant_id\s*=\s*(?:\?\d|:tenant_id|\w+\.tenant_id)", sql))
@@ -310,7 +311,7 @@ HOT: Mapping[str, str] = {
     "find_text": "text_row_record",
     "index_tip": r"job_scope \(tenant_id=\? AND scope=\? AND stage=\?",
     "waiting_events": r"job_scope \(tenant_id=\? AND scope=\? AND stage=\? AND position>\?",
-    "texts_after": "text_row_scope",
+    "texts_after": r"text_row_place \(place=\? AND rowid>\?",
     "last_commit": r"PRIMARY KEY \(tenant_id=\?",
     "find_standing": "PRIMARY KEY",
     "first_beginning": r"PRIMARY KEY \(tenant_id=\? AND path>\? AND path<\?",
@@ -327,7 +328,7 @@ HOT: Mapping[str, str] = {
     "last_end": r"document_event_end \(tenant_id=\? AND scope=\?",
     "find_step": r"document_version_path \(tenant_id=\? AND path=\? AND version=\?",
     "standing_in_commit": r"document_version_commit \(tenant_id=\? AND number=\?",
-    "vectors_after": "vector_row_scope",
+    "vectors_after": r"vector_row_place \(place=\? AND model=\? AND rowid>\?",
     "tokens_by_row": r"^SEARCH p USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?",
     "unembedded": "text_row_unembedded",
     "search_text": r"^SEARCH t USING INTEGER PRIMARY KEY \(rowid=\?",

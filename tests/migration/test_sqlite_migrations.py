@@ -385,6 +385,62 @@ def test_the_id_of_a_record_and_of_what_it_is_about_go_with_its_last_version() -
     assert [row[:2] for row in records(connection)] == [("other", "fact_1")]
 
 
+def with_rows_of_search(connection: apsw.Connection, prefix: str) -> apsw.Connection:
+    texts, vectors = (f"text{prefix}", f"vector{prefix}")
+    for tenant_id, record_id, scope in (
+        ("acme", "evt_1", "a"),
+        ("acme", "evt_2", "b"),
+        ("other", "evt_1", "a"),
+    ):
+        connection.execute(
+            f"INSERT INTO {texts} (tenant_id, record_id, layer, scope, recorded_at, observed_at, characters,"
+            " question_share, self_share, terms, keys, wants_vector) VALUES (?, ?, 'events', ?, 1, 2, 3, 0.5, 0, 'tea', '', 1)",
+            (tenant_id, record_id, scope),
+        )
+        connection.execute(
+            f"INSERT INTO {vectors} (tenant_id, record_id, scope, model, pooled, tokens) VALUES (?, ?, ?, 'm/1', x'01', x'')",
+            (tenant_id, record_id, scope),
+        )
+    connection.execute("INSERT INTO token_piece (number, tokens) SELECT 256 * id, x'02' FROM vector_row")
+    return connection
+
+
+def rows_of_search(connection: apsw.Connection, prefix: str) -> list[object]:
+    texts = "id, tenant_id, record_id, layer, scope, recorded_at, observed_at, terms, wants_vector, excluded, days"
+    return [
+        *connection.execute(f"SELECT {texts} FROM text{prefix} ORDER BY id"),
+        *connection.execute(
+            f"SELECT id, tenant_id, record_id, scope, model, pooled FROM vector{prefix} ORDER BY id"
+        ),
+    ]
+
+
+def test_rows_of_search_from_before_keep_their_numbers_and_none_is_given_again() -> None:
+    connection = apsw.Connection(":memory:")
+    steps = migrations()
+    numbers = next(step for step in steps if step.name.endswith("_search_in_numbers.sql"))
+    for step in steps[: steps.index(numbers)]:
+        connection.execute(step.sql)
+    with_rows_of_search(connection, "_row")
+    for table in ("text_row", "vector_row"):
+        connection.execute(f"DELETE FROM {table} WHERE id = 3")
+    before = rows_of_search(connection, "_row")
+    connection.execute(numbers.sql)
+    assert rows_of_search(connection, "") == before
+    assert list(connection.execute("SELECT number FROM token_piece ORDER BY number")) == [(256,), (512,)]
+    given = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('text_row', 'vector_row') ORDER BY name"
+    assert list(connection.execute(given)) == [("text_row", 3), ("vector_row", 3)]
+
+
+def test_an_id_goes_with_the_last_row_of_search_that_has_it() -> None:
+    connection = with_rows_of_search(migrated(), "")
+    connection.execute("DELETE FROM text_row WHERE id < 3")
+    connection.execute("DELETE FROM vector_row WHERE id = 1")
+    held = list(connection.execute("SELECT tenant_id, id FROM identifier ORDER BY tenant_id, id"))
+    assert held == [("acme", "evt_2"), ("other", "evt_1")]
+    assert list(connection.execute("SELECT number FROM token_piece ORDER BY number")) == [(512,), (768,)]
+
+
 def with_edges(connection: apsw.Connection) -> apsw.Connection:
     connection.executemany(f"INSERT INTO support VALUES ({', '.join('?' * 12)})", EDGES)
     connection.executemany(f"INSERT INTO mention VALUES ({', '.join('?' * 7)})", MENTIONS)

@@ -156,15 +156,24 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         _LOG, names="scope surface", ids="tenant_id entity_id event_id", figures="position type"
     ),
     "mention_row": _table(_LOG, names="surface", ids="entity event", figures="place position type"),
-    "text_row": _table(_LOG, **{**_TEXT, "figures": f"id excluded {_TEXT['figures']}"}),
+    "text": _table(_LOG, **{**_TEXT, "figures": f"id excluded {_TEXT['figures']}"}),
+    "text_row": _table(
+        _LOG,
+        content=_TEXT["content"],
+        names="session speaker",
+        ids="record",
+        figures=f"id place excluded {_TEXT['figures']}",
+    ),
     "text_index": _table(_LOG, _SCRUB, content="terms"),
     "text_index_data": _table(_LOG, _SCRUB, content="block", figures="id"),
     "text_index_idx": _table(_LOG, _SCRUB, content="term", figures="segid pgno"),
     "text_index_docsize": _table(figures="id sz origin", why="numbers of words"),
     "text_index_config": _table(figures="k v", why=_ENGINE),
-    "vector_row": _table(
+    "vector": _table(
         _LOG, content="pooled tokens", names="scope", ids="tenant_id record_id", figures="id model"
     ),
+    "vector_row": _table(_LOG, content="pooled tokens", ids="record", figures="id place model"),
+    "embedder": _table(figures="number name", why="names of models"),
     "token_piece": _table(_LOG, content="tokens", figures="number"),
     "index_change": _table(
         names="scope",

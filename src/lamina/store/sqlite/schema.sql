@@ -367,28 +367,30 @@ CREATE TRIGGER mention_taken INSTEAD OF DELETE ON mention BEGIN
 END;
 
 
--- What search reads. `id` orders rows by indexing; the full-text table shares it as its rowid.
+-- What search reads, in numbers. `id` orders rows by indexing; the full-text table shares it as its rowid. Statements read, put and change
+-- the view `text`.
 CREATE TABLE text_row (
-  id                 INTEGER PRIMARY KEY AUTOINCREMENT,
-  tenant_id          TEXT    NOT NULL,
-  record_id          TEXT    NOT NULL,
-  layer              TEXT    NOT NULL,
-  scope              TEXT    NOT NULL,
-  recorded_at        INTEGER NOT NULL,
-  observed_at        INTEGER NOT NULL,
-  session            TEXT,
-  speaker            TEXT,
-  role               TEXT,
-  characters         INTEGER NOT NULL,
-  question_share     REAL    NOT NULL,
-  self_share         REAL    NOT NULL,
-  terms              TEXT    NOT NULL,
-  keys               TEXT    NOT NULL,
-  wants_vector       INTEGER NOT NULL DEFAULT 0,
-  excluded           INTEGER NOT NULL DEFAULT 0
-, quarantined TEXT NOT NULL DEFAULT '', days TEXT NOT NULL DEFAULT '');
-CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
-CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
+  record         INTEGER NOT NULL,
+  layer          TEXT    NOT NULL,
+  place          INTEGER NOT NULL,
+  recorded_at    INTEGER NOT NULL,
+  observed_at    INTEGER NOT NULL,
+  session        TEXT,
+  speaker        TEXT,
+  role           TEXT,
+  characters     INTEGER NOT NULL,
+  question_share REAL    NOT NULL,
+  self_share     REAL    NOT NULL,
+  terms          TEXT    NOT NULL,
+  keys           TEXT    NOT NULL,
+  wants_vector   INTEGER NOT NULL DEFAULT 0,
+  excluded       INTEGER NOT NULL DEFAULT 0,
+  quarantined    TEXT    NOT NULL DEFAULT '',
+  days           TEXT    NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX text_row_record ON text_row (record);
+CREATE INDEX text_row_place ON text_row (place);
 CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;
 
 -- Terms come analysed, so the tokenizer only splits them. The scope stands among them as one token: every match is
@@ -398,17 +400,23 @@ CREATE VIRTUAL TABLE text_index USING fts5 (
   terms, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 
-CREATE TABLE vector_row (
-  id                 INTEGER PRIMARY KEY AUTOINCREMENT,
-  tenant_id          TEXT    NOT NULL,
-  record_id          TEXT    NOT NULL,
-  scope              TEXT    NOT NULL,
-  model              TEXT    NOT NULL,
-  pooled             BLOB    NOT NULL,
-  tokens             BLOB    NOT NULL
+-- The models that made vectors, by numbers.
+CREATE TABLE embedder (
+  number INTEGER PRIMARY KEY,
+  name   TEXT    NOT NULL
 );
-CREATE UNIQUE INDEX vector_row_record ON vector_row (tenant_id, record_id, model);
-CREATE INDEX vector_row_scope ON vector_row (tenant_id, scope, model, id);
+
+-- Vectors, in numbers. Statements read and put the view `vector`.
+CREATE TABLE vector_row (
+  id     INTEGER PRIMARY KEY AUTOINCREMENT,
+  record INTEGER NOT NULL,
+  place  INTEGER NOT NULL,
+  model  INTEGER NOT NULL,
+  pooled BLOB    NOT NULL,
+  tokens BLOB    NOT NULL
+);
+CREATE UNIQUE INDEX vector_row_record ON vector_row (record, model);
+CREATE INDEX vector_row_place ON vector_row (place, model);
 
 -- The token vectors of a row, in its order: from 256 times its id on. They fill pages, and who reads pooled vectors passes none of
 -- them. A row that has its tokens itself was written by an earlier release, or is too long.
@@ -416,8 +424,64 @@ CREATE TABLE token_piece (
   number             INTEGER PRIMARY KEY,
   tokens             BLOB    NOT NULL
 );
-CREATE TRIGGER vector_row_gone AFTER DELETE ON vector_row BEGIN
-  DELETE FROM token_piece WHERE number BETWEEN OLD.id * 256 AND OLD.id * 256 + 255;
+
+-- Rows of search with their ids.
+CREATE VIEW text AS
+SELECT
+  t.id AS id, p.tenant_id AS tenant_id, n.id AS record_id, t.layer AS layer, p.scope AS scope,
+  t.recorded_at AS recorded_at, t.observed_at AS observed_at, t.session AS session, t.speaker AS speaker,
+  t.role AS role, t.characters AS characters, t.question_share AS question_share, t.self_share AS self_share,
+  t.terms AS terms, t.keys AS keys, t.wants_vector AS wants_vector, t.excluded AS excluded,
+  t.quarantined AS quarantined, t.days AS days
+FROM text_row AS t JOIN place AS p ON p.number = t.place
+JOIN identifier AS n ON n.number = t.record AND n.tenant_id = p.tenant_id;
+
+CREATE VIEW vector AS
+SELECT v.id AS id, p.tenant_id AS tenant_id, n.id AS record_id, p.scope AS scope, m.name AS model, v.pooled AS pooled, v.tokens AS tokens
+FROM vector_row AS v JOIN place AS p ON p.number = v.place
+JOIN identifier AS n ON n.number = v.record AND n.tenant_id = p.tenant_id
+JOIN embedder AS m ON m.number = v.model;
+
+CREATE TRIGGER text_put INSTEAD OF INSERT ON text BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.record_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.record_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  INSERT INTO text_row (
+    record, layer, place, recorded_at, observed_at, session, speaker, role, characters, question_share, self_share,
+    terms, keys, wants_vector, excluded, quarantined, days
+  )
+  SELECT
+    n.number, NEW.layer, p.number, NEW.recorded_at, NEW.observed_at, NEW.session, NEW.speaker, NEW.role,
+    NEW.characters, NEW.question_share, NEW.self_share, NEW.terms, NEW.keys, coalesce(NEW.wants_vector, 0),
+    coalesce(NEW.excluded, 0), coalesce(NEW.quarantined, ''), coalesce(NEW.days, '')
+  FROM identifier AS n, place AS p
+  WHERE n.id = NEW.record_id AND n.tenant_id = NEW.tenant_id AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id;
+END;
+CREATE TRIGGER text_changed INSTEAD OF UPDATE ON text BEGIN
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  UPDATE text_row SET
+    layer = NEW.layer, place = (SELECT number FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id),
+    recorded_at = NEW.recorded_at, observed_at = NEW.observed_at, session = NEW.session, speaker = NEW.speaker,
+    role = NEW.role, characters = NEW.characters, question_share = NEW.question_share, self_share = NEW.self_share,
+    terms = NEW.terms, keys = NEW.keys, wants_vector = NEW.wants_vector, excluded = NEW.excluded,
+    quarantined = NEW.quarantined, days = NEW.days
+  WHERE id = OLD.id;
+END;
+CREATE TRIGGER vector_put INSTEAD OF INSERT ON vector BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.record_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.record_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  INSERT INTO embedder (name) SELECT NEW.model WHERE NOT EXISTS (SELECT 1 FROM embedder WHERE name = NEW.model);
+  INSERT INTO vector_row (record, place, model, pooled, tokens)
+  SELECT n.number, p.number, m.number, NEW.pooled, NEW.tokens FROM identifier AS n, place AS p, embedder AS m
+  WHERE n.id = NEW.record_id AND n.tenant_id = NEW.tenant_id AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id
+    AND m.name = NEW.model;
+END;
+CREATE TRIGGER vector_taken INSTEAD OF DELETE ON vector BEGIN
+  DELETE FROM vector_row WHERE id = OLD.id;
 END;
 
 -- The ids of the records and sources whose versions or edges changed lately, so that a process knows what of its memory is old. Rows go
@@ -448,7 +512,9 @@ CREATE TRIGGER record_row_gone AFTER DELETE ON record_row BEGIN
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
 END;
 CREATE TRIGGER support_row_gone AFTER DELETE ON support_row BEGIN
   INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number IN (OLD.record, OLD.source);
@@ -458,7 +524,9 @@ CREATE TRIGGER support_row_gone AFTER DELETE ON support_row BEGIN
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
 END;
 CREATE TRIGGER mention_row_gone AFTER DELETE ON mention_row BEGIN
   DELETE FROM identifier WHERE number IN (OLD.entity, OLD.event)
@@ -467,7 +535,32 @@ CREATE TRIGGER mention_row_gone AFTER DELETE ON mention_row BEGIN
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
+END;
+CREATE TRIGGER text_row_gone AFTER DELETE ON text_row BEGIN
+  DELETE FROM identifier WHERE number = OLD.record
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
+END;
+CREATE TRIGGER vector_row_gone AFTER DELETE ON vector_row BEGIN
+  DELETE FROM token_piece WHERE number BETWEEN OLD.id * 256 AND OLD.id * 256 + 255;
+  DELETE FROM identifier WHERE number = OLD.record
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
 END;
 
 -- Counts removals and exclusions per scope: followers that hold rows in memory start over when it moves.

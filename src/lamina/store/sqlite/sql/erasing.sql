@@ -33,11 +33,11 @@ DELETE FROM job WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_eac
 
 -- name: text_numbers
 -- The numbers of the rows of search of some ids, a JSON list.
-SELECT id FROM text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+SELECT id FROM text WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
 
 -- name: drop_vectors_of
 -- The vectors of some ids.
-DELETE FROM vector_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+DELETE FROM vector WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
 
 -- name: drop_records
 -- Every version of some records.
@@ -234,7 +234,7 @@ FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) GRO
 -- Their rows of search.
 SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
        question_share, self_share, terms, keys, wants_vector, quarantined, days
-FROM text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) ORDER BY record_id;
+FROM text WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) ORDER BY record_id;
 
 -- name: made_replayed
 -- The instants of the events that a replay derives: nothing of what they made is there before they are.
@@ -322,7 +322,8 @@ DELETE FROM aside.support WHERE tenant_id = ?1 AND record_id IN (SELECT value FR
 
 -- name: forget_texts_aside
 -- And its rows of search.
-DELETE FROM aside.text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+DELETE FROM aside.text_row WHERE record IN (
+  SELECT n.number FROM aside.identifier AS n WHERE n.tenant_id = ?1 AND n.id IN (SELECT value FROM json_each(?2)));
 
 -- name: put_redacted_derivation
 -- What rested on an event without words, and is deleted.
