@@ -206,15 +206,22 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: records_in_slots
--- What several slots of one scope hold now, at most ?5 of each: ?4 is a JSON list.
-SELECT r.* FROM json_each(?4) AS wanted CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND r.scope = ?2 AND r.layer = ?3 AND r.slot = wanted.value AND r.excluded = 0 AND r.recorded_to IS NULL
-  AND (r.id, r.version) IN (
-    SELECT h.id, h.version FROM record AS h
-    WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.slot = wanted.value AND h.layer = ?3
-      AND h.excluded = 0 AND h.recorded_to IS NULL
-    ORDER BY h.recorded_from DESC, h.id DESC, h.version DESC LIMIT ?5)
-ORDER BY r.recorded_from DESC, r.id DESC, r.version DESC;
+-- What several slots of one scope hold now, at most ?5 of each: ?4 is a JSON list. They are chosen in one pass over the index, not slot by slot.
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM (
+  SELECT r.record, r.version,
+         row_number() OVER (PARTITION BY r.slot ORDER BY r.recorded_from DESC, n.id DESC, r.version DESC) AS place
+  FROM shelf AS h CROSS JOIN json_each(?4) AS wanted CROSS JOIN record_row AS r INDEXED BY record_slot CROSS JOIN identifier AS n
+  WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.layer = ?3 AND r.shelf = h.number AND r.slot = wanted.value
+    AND r.excluded = 0 AND r.recorded_to IS NULL AND n.number = r.record AND n.tenant_id = ?1) AS head
+CROSS JOIN record_row AS r ON r.record = head.record AND r.version = head.version
+CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
+CROSS JOIN identifier AS n ON n.number = r.record AND n.tenant_id = ?1
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1
+WHERE head.place <= ?5
+ORDER BY r.recorded_from DESC, n.id DESC, r.version DESC;
 
 -- name: loops_spoken_of
 -- Active loops among the newest open ones of a scope: those due between ?6 and ?7 by their day, the others as they were spoken
