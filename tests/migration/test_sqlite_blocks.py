@@ -259,7 +259,7 @@ HOT: Mapping[str, str] = {
     "query_records": r"record_scope \(shelf=\? AND recorded_from>\? AND recorded_from<\?",
     "query_records_of_subject": r"record_subject \(subject=\? AND shelf=\? AND recorded_from>\?",
     "query_records_of_matter": r"record_claim \(shelf=\? AND claim_key>\? AND claim_key<\?",
-    "query_records_of_object": r"record_object \(shelf=\? AND object_key=\?",
+    "query_records_of_object": r"record_object \(shelf=\? AND object_key=\? AND recorded_from>\?",
     "query_records_of_topic": r"record_topic \(shelf=\? AND topic=\? AND <expr>>\?",
     "records_in_slot": r"record_slot \(shelf=\? AND slot=\?",
     "records_of_claim": r"record_claim \(shelf=\? AND claim_key=\?",

@@ -148,11 +148,16 @@ WHERE (:with_excluded OR excluded = 0)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_object
--- As query_records, of claims that name an entity as their object.
-SELECT * FROM record
-WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+-- As query_records_of_subject, of claims that name an entity as their object.
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM shelf AS h CROSS JOIN record_row AS r INDEXED BY record_object CROSS JOIN identifier AS n
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = :tenant_id
+WHERE h.tenant_id = :tenant_id AND h.scope IN (SELECT value FROM json_each(:scopes)) AND h.layer = :layer
+  AND r.object_key = :object_key AND r.object_key GLOB 'ent_*' AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = :tenant_id
   AND (:with_excluded OR excluded = 0)
-  AND +recorded_from > :newer_than AND +recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
   AND (:valid_at IS NULL OR (
@@ -161,13 +166,13 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
       OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
-  AND (:subject IS NULL OR subject = :subject) AND (:predicate IS NULL OR predicate = :predicate)
-  AND object_key = :object_key AND object_key GLOB 'ent_*' AND (:session IS NULL OR session = :session)
+  AND (:predicate IS NULL OR predicate = :predicate)
+  AND (:subject IS NULL OR s.id = :subject) AND (:session IS NULL OR session = :session)
   AND (:topic IS NULL OR topic = :topic)
   AND confidence >= :min_confidence
   AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
-  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
-ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+  AND (:after_at IS NULL OR (recorded_from, n.id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, n.id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_topic
 -- As query_records, of one topic and without versions that were superseded: those are passed over inside the index.
@@ -206,21 +211,19 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: records_in_slots
--- What several slots of one scope hold now, at most ?5 of each: ?4 is a JSON list. They are chosen in one pass over the index, not slot by slot.
+-- What several slots of one scope hold now, at most ?5 of each, which are the first of the index: ?4 is a JSON list.
 SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
        r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
        r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
-FROM (
-  SELECT r.record, r.version,
-         row_number() OVER (PARTITION BY r.slot ORDER BY r.recorded_from DESC, n.id DESC, r.version DESC) AS place
-  FROM shelf AS h CROSS JOIN json_each(?4) AS wanted CROSS JOIN record_row AS r INDEXED BY record_slot CROSS JOIN identifier AS n
-  WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.layer = ?3 AND r.shelf = h.number AND r.slot = wanted.value
-    AND r.excluded = 0 AND r.recorded_to IS NULL AND n.number = r.record AND n.tenant_id = ?1) AS head
-CROSS JOIN record_row AS r ON r.record = head.record AND r.version = head.version
+FROM json_each(?4) AS wanted CROSS JOIN record_row AS r
 CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
 CROSS JOIN identifier AS n ON n.number = r.record AND n.tenant_id = ?1
 LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1
-WHERE head.place <= ?5
+WHERE (r.record, r.version) IN (
+  SELECT k.record, k.version FROM record_row AS k INDEXED BY record_slot CROSS JOIN identifier AS d ON d.number = k.record AND d.tenant_id = ?1
+  WHERE k.shelf = (SELECT p.number FROM shelf AS p WHERE p.tenant_id = ?1 AND p.scope = ?2 AND p.layer = ?3) AND k.slot = wanted.value
+    AND k.excluded = 0 AND k.recorded_to IS NULL
+  ORDER BY k.recorded_from DESC, d.id DESC, k.version DESC LIMIT ?5)
 ORDER BY r.recorded_from DESC, n.id DESC, r.version DESC;
 
 -- name: loops_spoken_of
