@@ -145,7 +145,7 @@ def keeps_to_its_tenant(sql: str) -> bool:
     # A database aside has the rows of one tenant alone, and what is temporary those of one transaction; a number is one tenant's.
     own = set(re.findall(r"\bWITH(?: RECURSIVE)?\s+(\w+)", sql))
     named = re.findall(
-        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|(?:record|text|vector)_row|embedder|aside\.|temp\.|\()(\w+)",
+        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|(?:record|support|text|vector)_row|embedder|aside\.|temp\.|\()(\w+)",
         sql,
     )
     reads = len([name for name in named if name not in own])

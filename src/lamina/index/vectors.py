@@ -60,7 +60,9 @@ def unpack(payloads: Sequence[bytes], dimensions: int) -> TokenMatrix:
         of_width = sizes == width + 2
         if of_width.any():
             shape = np.dtype([("scale", "<f2"), ("row", np.int8, (width,))])
-            chosen = payloads if of_width.all() else [payloads[at] for at in np.flatnonzero(of_width)]
+            chosen = (
+                payloads if of_width.all() else [payloads[at] for at in np.flatnonzero(of_width).tolist()]
+            )
             stored = np.frombuffer(b"".join(chosen), shape)
             rows[of_width] = read(np.ascontiguousarray(stored["row"]), dimensions)
             scales[of_width] = stored["scale"]

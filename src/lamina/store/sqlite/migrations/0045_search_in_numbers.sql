@@ -129,62 +129,62 @@ END;
 DROP TRIGGER record_row_gone;
 DROP TRIGGER support_row_gone;
 DROP TRIGGER mention_row_gone;
--- A number goes with the last row that has it.
+-- A number goes with the last row that has it. Where another is most likely left is looked first.
 CREATE TRIGGER record_row_gone AFTER DELETE ON record_row BEGIN
   INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number = OLD.record;
   DELETE FROM identifier WHERE number IN (OLD.record, OLD.subject)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
 END;
 CREATE TRIGGER support_row_gone AFTER DELETE ON support_row BEGIN
   INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number IN (OLD.record, OLD.source);
   DELETE FROM identifier WHERE number IN (OLD.record, OLD.source)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
 END;
 CREATE TRIGGER mention_row_gone AFTER DELETE ON mention_row BEGIN
   DELETE FROM identifier WHERE number IN (OLD.entity, OLD.event)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
 END;
 CREATE TRIGGER text_row_gone AFTER DELETE ON text_row BEGIN
   DELETE FROM identifier WHERE number = OLD.record
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
 END;
 CREATE TRIGGER vector_row_gone AFTER DELETE ON vector_row BEGIN
   DELETE FROM token_piece WHERE number BETWEEN OLD.id * 256 AND OLD.id * 256 + 255;
   DELETE FROM identifier WHERE number = OLD.record
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
 END;

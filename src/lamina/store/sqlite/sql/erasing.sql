@@ -41,11 +41,13 @@ DELETE FROM vector WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json
 
 -- name: drop_records
 -- Every version of some records.
-DELETE FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2));
+DELETE FROM record_row WHERE record IN (
+  SELECT n.number FROM json_each(?2) AS wanted CROSS JOIN identifier AS n WHERE n.id = wanted.value AND n.tenant_id = ?1);
 
 -- name: drop_supports_of
 -- What some records or events rested on.
-DELETE FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+DELETE FROM support_row WHERE record IN (
+  SELECT n.number FROM json_each(?2) AS wanted CROSS JOIN identifier AS n WHERE n.id = wanted.value AND n.tenant_id = ?1);
 
 -- name: drop_support
 -- One support.
