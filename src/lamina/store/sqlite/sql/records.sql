@@ -41,26 +41,33 @@ WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) 
 -- name: latest_records
 -- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list. The ids lead: the other way round every
 -- version is read, and a concept has hundreds.
-SELECT r.* FROM json_each(?2) AS wanted CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND r.id = wanted.value
-  AND r.version = (SELECT v.version FROM record AS v
-                   WHERE v.tenant_id = ?1 AND v.id = wanted.value AND (?3 IS NULL OR v.recorded_from <= ?3)
-                   ORDER BY v.version DESC LIMIT 1);
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM json_each(?2) AS wanted CROSS JOIN identifier AS n ON n.tenant_id = ?1 AND n.id = wanted.value
+CROSS JOIN record_row AS r ON r.record = n.number
+  AND r.version = (SELECT v.version FROM record_row AS v
+                   WHERE v.record = n.number AND (?3 IS NULL OR v.recorded_from <= ?3)
+                   ORDER BY v.version DESC LIMIT 1)
+CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
 
 -- name: input_states
 -- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them: their
 -- bodies alone are JSON text, those of other layers are packed. What most of them say is not written.
-SELECT r.id, r.excluded, r.layer = 'facts', r.subject, iif(r.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
-       iif(r.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
+SELECT n.id, r.excluded, h.layer = 'facts', s.id, iif(h.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
+       iif(h.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
          AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT coalesce(r.body ->> '$.negated', 0)
          AND NOT coalesce(r.body ->> '$.external', 0)
          AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
-       iif(r.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
-FROM json_each(?2) AS wanted CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND r.id = wanted.value
-  AND r.version = (SELECT v.version FROM record AS v
-                   WHERE v.tenant_id = ?1 AND v.id = wanted.value AND (?3 IS NULL OR v.recorded_from <= ?3)
-                   ORDER BY v.version DESC LIMIT 1);
+       iif(h.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
+FROM json_each(?2) AS wanted CROSS JOIN identifier AS n ON n.tenant_id = ?1 AND n.id = wanted.value
+CROSS JOIN record_row AS r ON r.record = n.number
+  AND r.version = (SELECT v.version FROM record_row AS v
+                   WHERE v.record = n.number AND (?3 IS NULL OR v.recorded_from <= ?3)
+                   ORDER BY v.version DESC LIMIT 1)
+CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
 
 -- name: record_versions
 -- Every version of one record.
