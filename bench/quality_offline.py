@@ -44,7 +44,7 @@ def report(name: str, scopes: list[Scope], cache: Path) -> None:
             started = time.perf_counter()
             ranked = rank(asked.pool, asked.features, asked.statistics)
             spent, turns = spent + time.perf_counter() - started, turns + len(asked.pool)
-            order = [int(asked.places[one.index]) for one in ranked]
+            order = [int(asked.places[one.at]) for one in ranked]
             figures = measure(order, question, asked.sessions)
             rows[f"{name}: BM25 alone"].append(measure(asked.baseline.tolist(), question, asked.sessions))
             rows[f"{name}: Lamina"].append(figures)

@@ -209,10 +209,11 @@ def _cut(
         _nowhere,
         (),
         _homeless,
+        pool.removals,
         pool.partial,
     )
     plan = replace(plan, called=None)  # who reads a name when it is shown
-    return few, plan, [replace(one, at=new) for new, one in enumerate(best)], facts[:EVIDENCE_TOP]
+    return few, plan, [one._replace(at=new) for new, one in enumerate(best)], facts[:EVIDENCE_TOP]
 
 
 def _nobody(_: str) -> tuple[str, ...]:

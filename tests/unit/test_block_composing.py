@@ -41,8 +41,7 @@ def candidates(draw: st.DrawFn) -> dict[Layer, list[Item]]:
     items = [Item(Layer.EVENTS, "", 1, event, 1.0, {}) for event in EVENTS]
     items += [Item(layer, "", 1, value, 1.0, {}) for layer, value in values]
     drawn = [
-        replace(
-            item,
+        item._replace(
             tokens_least=draw(st.integers(1, 60)),
             score=draw(st.floats(0, 1)),
             needs=draw(st.frozensets(st.sampled_from(ids), max_size=2)) - {item.id},
@@ -140,8 +139,8 @@ def test_an_event_that_may_have_changed_points_at_the_later_line() -> None:
     """Markers are given before the lines are written; where the later turn has no line, the event is not marked."""
     changed = MayHaveChanged(EVENTS[1].id, EVENTS[1].context.observed_at)
     older, later = said(10, 10)
-    marked = replace(older, wording="older", changed=changed)
-    both = compose({Layer.EVENTS: [marked, replace(later, wording="later")]}, PLAIN, 100)
+    marked = older._replace(wording="older", changed=changed)
+    both = compose({Layer.EVENTS: [marked, later._replace(wording="later")]}, PLAIN, 100)
     block = render_block(both, "inline_with_markers").text
     assert "- older (may have changed: [2]) [1]\n- later [2]" in block
     alone = compose({Layer.EVENTS: [marked]}, PLAIN, 100)
@@ -151,7 +150,7 @@ def test_an_event_that_may_have_changed_points_at_the_later_line() -> None:
 def test_the_turn_by_which_a_better_one_may_have_changed_comes_with_it() -> None:
     """It would not have fitted by its own score; the older is not shown without it."""
     best, second, last = said(40, 40, 40)
-    marked = replace(best, changed=MayHaveChanged(last.id, 1))
+    marked = best._replace(changed=MayHaveChanged(last.id, 1))
     lines = compose({Layer.EVENTS: [marked, second, last]}, PLAIN, 90)
     assert {item.id for item in lines[Layer.EVENTS]} == {best.id, last.id}
     (older,) = (item for item in lines[Layer.EVENTS] if item.id == best.id)
@@ -198,5 +197,5 @@ def test_a_long_turn_has_as_much_of_its_words_as_the_room_is_worth(
 
 def test_the_turn_that_another_needs_may_be_long() -> None:
     first, second = long_turns([0.5, 1.0], (30, 60, 100))
-    lines = compose({Layer.EVENTS: [replace(second, needs=frozenset({first.id})), first]}, PLAIN, 200)
+    lines = compose({Layer.EVENTS: [second._replace(needs=frozenset({first.id})), first]}, PLAIN, 200)
     assert {item.id: item.tokens for item in lines[Layer.EVENTS]} == {first.id: 100, second.id: 100}

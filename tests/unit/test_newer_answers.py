@@ -73,6 +73,7 @@ def pool(plan: Plan, texts: Sequence[str], days: Sequence[float], **more: np.nda
         lambda _: None,
         (),
         lambda _: {},
+        removals=0,
         partial=False,
     )
 

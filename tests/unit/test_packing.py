@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given as holds_for
 from hypothesis import strategies as st
 
@@ -63,7 +61,7 @@ def test_what_is_worded_late_is_packed_the_same_and_what_has_no_room_is_not_word
             return item.line, item.tokens
 
         least = data.draw(st.integers(0, item.tokens))
-        return replace(item, wording=LateLine(made), tokens_least=least)
+        return item._replace(wording=LateLine(made), tokens_least=least)
 
     unworded = {layer: [late(item) for item in found] for layer, found in items.items()}
     now, later = pack(items, max_tokens), pack(unworded, max_tokens)

@@ -14,7 +14,7 @@ from lamina.kernel.time import Instant
 from lamina.store.memory import MemoryStore
 from lamina.store.memory.records import MemoryRecords
 from lamina.store.ports.writes import Writes
-from lamina.store.queries import Shown
+from lamina.store.queries import CONCEPT_SOURCES_MAX, Shown
 
 THEIRS = belief(id="belief_bob", scope=BOB)
 
@@ -101,3 +101,15 @@ def test_the_first_sources_are_those_that_are_shown_each_once() -> None:
     land(store, Writes(records=hidden, supports=edges))
     shown = Shown(store.records, TENANT, lambda scope: scope == ALICE)
     assert shown.cited_by(["belief_1"], 2) == {"belief_1": ["evt_0", "evt_1"]}
+
+
+def test_of_a_concept_few_sources_are_cited_and_of_others_all() -> None:
+    store = MemoryStore()
+    ids = [f"evt_{n:02}" for n in range(20)]
+    edges = [support(each, i, place=n) for each in ("belief_1", "concept_1") for n, i in enumerate(ids)]
+    land(store, Writes(supports=edges))
+    shown = Shown(store.records, TENANT, lambda _: True)
+    assert shown.cited_by(["belief_1", "concept_1"], 32) == {
+        "belief_1": ids,
+        "concept_1": ids[:CONCEPT_SOURCES_MAX],
+    }

@@ -114,6 +114,11 @@ class ScopeIndex:
         return _EMPTY_BYTES + _ROW_BYTES * len(self) + _TERM_BYTES * len(self._flat)
 
     @property
+    def removals(self) -> int:
+        """A number that changes when something of the scope was removed, excluded or ended: ``IndexRows.changes`` and ``last_end``."""
+        return self.changes + self._last_end
+
+    @property
     def events(self) -> int:
         """How many events the scope's index holds."""
         return self._event_total

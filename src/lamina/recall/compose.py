@@ -8,7 +8,6 @@ other layers where they were named or the question is of a time or a topic.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -46,7 +45,7 @@ class _Line(NamedTuple):
         return (
             item
             if self.wording is item.wording
-            else replace(item, tokens_least=self.least, wording=self.wording)
+            else item._replace(tokens_least=self.least, wording=self.wording)
         )
 
 
@@ -150,7 +149,7 @@ def _sides_together(items: Sequence[Item]) -> list[Item]:
 def _pointing(event: Item, there: Collection[str]) -> Item:
     """An event that may have changed says so beside the turn that says it, and nowhere else."""
     changed = event.changed
-    return event if changed is None or changed.event_id in there else replace(event, changed=None)
+    return event if changed is None or changed.event_id in there else event._replace(changed=None)
 
 
 def _adds(item: Item, told_by: Collection[str], asked: Collection[str]) -> bool:

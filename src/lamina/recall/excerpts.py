@@ -6,7 +6,7 @@ All excerpts of a turn are cut from one reading of it: a block weighs a short on
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -17,8 +17,9 @@ from lamina.kernel.shown import is_plain, unquoted, without_markers
 from lamina.language.days import DayNote, NotedDays, days_meant, noted_days
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
+from lamina.models.counter import TokenCounter
 
-__all__ = ["Excerpt", "Excerpts"]
+__all__ = ["Beginning", "Excerpt", "Excerpts", "Reading", "WholeLine", "reading_of"]
 
 _SENTENCES_MAX: Final = 200
 """Nothing behind the first so many of a text is shown."""
@@ -34,120 +35,170 @@ class Excerpt(NamedTuple):
     end: int
 
 
-class _Sentence(NamedTuple):
-    """Where a sentence stands in its line, half-open, and what it says."""
+class Beginning(NamedTuple):
+    """What stands before the excerpts of a turn in a line, and whether nothing in it has to be left out or written otherwise."""
 
-    start: int
-    end: int
-    terms: tuple[str, ...]
+    text: str
+    is_plain: bool
+
+
+class WholeLine(NamedTuple):
+    """A line that quotes all of a turn, and its tokens as somebody counts them."""
+
+    counter: TokenCounter
+    line: str
+    tokens: int
+
+
+class _Sentences(NamedTuple):
+    """Where the sentences of a line stand in it, half-open, and for each term in which of them it is: a bit for each, the first lowest."""
+
+    spans: Sequence[tuple[int, int]]
+    holding: Mapping[str, int]
+
+
+class Reading:
+    """A turn as every line quotes it, whatever is asked: its text, that on one line, whether nothing in it has to be left out or written
+    otherwise, and the days that were noted of it."""
+
+    __slots__ = ("_sentences", "begins", "is_plain", "line", "noted", "observed", "text", "whole")
+
+    def __init__(self, event: Event, note: DayNote | None) -> None:
+        self.text = text_of(event.content)
+        self.observed = LocalTime(event.context.observed_at, event.offset)
+        self.is_plain = is_plain(self.text)
+        self.line = " ".join(self.text.split()) if self.is_plain else without_markers(self.text)
+        self.noted: NotedDays | None = noted_days(self.line, self.observed, note)
+        self.begins: Beginning | None = None
+        """What stands before it where nothing is marked and nobody is called otherwise, once somebody has worded that."""
+        self.whole: WholeLine | None = None
+        """The line of such a turn that quotes all of it, once somebody has asked for it; of a long turn there is none."""
+        self._sentences: _Sentences | None = None
+
+    @property
+    def sentences(self) -> _Sentences:
+        """The sentences of the line, once they are asked for."""
+        if self._sentences is None:
+            self._sentences = _sentences_of(self.line)
+        return self._sentences
+
+
+class _Same:
+    """An event as a key: the one that was read, and no other that is like it. While its row stays as it is, the store gives the same."""
+
+    __slots__ = ("event",)
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+
+    def __hash__(self) -> int:
+        return id(self.event)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.event is self.event
+
+
+def reading_of(event: Event, note: DayNote | None = None) -> Reading:
+    """The reading of a turn; ``note`` is what was noted of the days that it means. What was read lately is remembered."""
+    if len(text_of(event.content)) > _KEPT_CHARS_MAX:
+        return Reading(event, note)
+    return _known_reading(_Same(event), note)
+
+
+@lru_cache(maxsize=limits.ROWS_PARSED_MAX)
+def _known_reading(same: _Same, note: DayNote | None) -> Reading:
+    return Reading(same.event, note)
 
 
 class Excerpts:
-    """The excerpts of an event for the terms of a question; ``note`` is what was noted of the days that it means."""
+    """The excerpts of a reading for the terms of a question."""
 
-    __slots__ = (
-        "_held",
-        "_is_plain",
-        "_line",
-        "_note",
-        "_noted",
-        "_observed",
-        "_terms",
-        "_text",
-        "beginning",
-    )
+    __slots__ = ("_reading", "_terms", "_worth", "beginning")
 
-    def __init__(self, event: Event, terms: Sequence[str], note: DayNote | None = None) -> None:
-        self.beginning: str | None = None
-        """What stands before it in a line, once somebody has worded that: it is the same before each excerpt."""
-        self._text = text_of(event.content)
-        self._observed = LocalTime(event.context.observed_at, event.offset)
+    def __init__(self, reading: Reading, terms: Sequence[str]) -> None:
+        self.beginning: Beginning | None = None
+        """Once somebody has worded it: it is the same before each excerpt."""
+        self._reading = reading
         self._terms = terms
-        self._note = note
-        self._line: str | None = None
-        self._is_plain = False
-        self._noted: NotedDays | None = None
-        self._held: list[frozenset[str]] | None = None
+        self._worth: list[tuple[int, float]] | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing in it has to be left out or written otherwise."""
+        return self._reading.is_plain
 
     def quoted(self, chars: int) -> str:
         """Up to ``chars`` of what is said, in quotation marks, and behind them which days that means."""
         words, start, end = self.of(chars)
-        told = None if self._noted is None else self._noted.within(start, end)
+        reading = self._reading
+        noted = reading.noted
+        told = None if noted is None else noted.within(start, end)
         if told is None:
-            told = _days_found(words, self._observed)
-        if self._is_plain:  # as all parts of it are
+            told = _days_found(words, reading.observed)
+        if reading.is_plain:  # as all parts of it are
             return f'"{words.replace(_QUOTE, _SINGLE)}"{told}'
         return f'"{unquoted(words)}"{f" {unquoted(told)}" if told else ""}'
 
     def of(self, chars: int) -> Excerpt:
         """The whole line where it has up to so many characters; of a longer one the run of sentences that holds most of the question's
         terms, a term by how rare it is in the text: what every sentence says tells none from another."""
-        line = self._read()
+        line = self._reading.line
         if len(line) <= chars:
             return Excerpt(line, 0, len(line))
-        sentences = _sentences_of(line)
-        if not sentences:
+        spans = self._reading.sentences.spans
+        if not spans:
             return Excerpt("", 0, 0)
-        first, last = self._best_run(sentences, chars)
-        run = sentences[first:last]
-        cut = " ".join([line[each.start : each.end] for each in run])[:chars]
-        goes_on = last < len(sentences) or len(cut) == chars
+        first, last = self._best_run(chars)
+        run = spans[first:last]
+        cut = " ".join([line[start:end] for start, end in run])[:chars]
+        goes_on = last < len(spans) or len(cut) == chars
         words = f"{'… ' if first else ''}{cut.strip()}{' …' if goes_on else ''}"
+        (begin, _), (_, end) = run[0], run[-1]
         # A sentence alone may be too long, and is cut; several never are.
-        end = min(run[-1].end, run[0].start + chars) if len(run) == 1 else run[-1].end
-        return Excerpt(words, run[0].start, end)
+        return Excerpt(words, begin, min(end, begin + chars) if len(run) == 1 else end)
 
-    def _read(self) -> str:
-        """The whole text on one line."""
-        if self._line is None:
-            self._is_plain = is_plain(self._text)
-            self._line = " ".join(self._text.split()) if self._is_plain else without_markers(self._text)
-            self._noted = noted_days(self._line, self._observed, self._note)
-        return self._line
-
-    def _best_run(self, sentences: Sequence[_Sentence], chars: int) -> tuple[int, int]:
-        if self._held is None:
-            wanted = frozenset(self._terms)
-            self._held = [wanted.intersection(each.terms) for each in sentences]
-        held, count = self._held, len(sentences)
-        worth = []
-        for term in dict.fromkeys(self._terms):
-            found_in = sum([term in each for each in held])
-            if found_in:
-                worth.append((term, math.log((count + 1) / (found_in + 0.5))))
-        lengths = [each.end - each.start for each in sentences]
+    def _best_run(self, chars: int) -> tuple[int, int]:
+        """Which sentences stand in a row, half-open, that hold most in so many characters; the first of those that hold as much."""
+        spans, count = self._reading.sentences.spans, len(self._reading.sentences.spans)
+        worth = self._worth_of_terms()
         best, most = (0, 0), -1.0
         end, size = 0, 0
-        for start in range(count):
-            while end < count and (end <= start or size + lengths[end] < chars):
-                size += lengths[end] + 1
+        for first, (begins, ends) in enumerate(spans):
+            while end < count and (end <= first or size + spans[end][1] - spans[end][0] < chars):
+                size += spans[end][1] - spans[end][0] + 1
                 end += 1
-            there = set().union(*held[start:end])
-            found = sum([share for term, share in worth if term in there])
+            run = (1 << end) - (1 << first)
+            found = sum([share for holding, share in worth if holding & run])
             if found > most:
-                best, most = (start, end), found
+                best, most = (first, end), found
             if end == count:
                 break  # later runs hold less
-            size -= lengths[start] + 1
+            size -= ends - begins + 1
         return best
+
+    def _worth_of_terms(self) -> list[tuple[int, float]]:
+        """Of each of the terms that the line has, which sentences hold it, and how much that tells."""
+        if self._worth is None:
+            spans, holding = self._reading.sentences
+            self._worth = [
+                (each, math.log((len(spans) + 1) / (each.bit_count() + 0.5)))
+                for term in dict.fromkeys(self._terms)
+                if (each := holding.get(term, 0))
+            ]
+        return self._worth
 
 
 _QUOTE, _SINGLE = '"', "'"
 
 
-def _sentences_of(line: str) -> Sequence[_Sentence]:
-    return _known_sentences(line) if len(line) <= _KEPT_CHARS_MAX else _cut(line)
-
-
-def _cut(line: str) -> Sequence[_Sentence]:
-    return tuple(
-        _Sentence(each.start, each.end, tuple(dict.fromkeys(analyse(each.text))))
-        for each in split_sentences(line, count_max=_SENTENCES_MAX)
-    )
-
-
-_known_sentences = lru_cache(maxsize=limits.ROWS_PARSED_MAX)(_cut)
-"""Remembered: no question changes them, and what is talked about is asked about again."""
+def _sentences_of(line: str) -> _Sentences:
+    spans: list[tuple[int, int]] = []
+    holding: dict[str, int] = {}
+    for at, each in enumerate(split_sentences(line, count_max=_SENTENCES_MAX)):
+        spans.append((each.start, each.end))
+        for term in analyse(each.text):
+            holding[term] = holding.get(term, 0) | 1 << at
+    return _Sentences(spans, holding)
 
 
 @lru_cache(maxsize=limits.TERMS_KEPT_MAX)

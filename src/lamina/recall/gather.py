@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
+from lamina.kernel.calibration import Calibration
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Concept, Fact, Layer, Record, Support, is_event
@@ -27,7 +29,7 @@ from lamina.recall.derived import (
 )
 from lamina.recall.evidence import Behind, ClaimEnds, DerivedLayers, Displayed, Rendered
 from lamina.recall.explain import DEPTH_MAX, SOURCES_MAX
-from lamina.recall.layers.lenses import calibrated, calibrated_heads
+from lamina.recall.layers.lenses import calibrated, calibrated_heads, calibration_of
 from lamina.recall.pack import Item
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool, Retriever
@@ -94,6 +96,10 @@ class Gathering:
         self._words = pool.words
         return pool
 
+    @cached_property
+    def _calibration(self) -> Calibration | None:
+        return calibration_of(self._store.definitions, self._plan.tenant_id, self._plan.held_at)
+
     # ---- the second round
 
     def behind(self, ranked: Sequence[ScoredEvent], event_ids: Sequence[str]) -> Behind:
@@ -157,12 +163,12 @@ class Gathering:
     def _records(self, ids: Collection[str]) -> dict[str, Record]:
         plan = self._plan
         found = self._reads.get(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
-        return calibrated(self._store.definitions, plan.tenant_id, found, plan.held_at)
+        return calibrated(self._calibration, found)
 
     def _heads(self, ids: Collection[str]) -> dict[str, RecordHead]:
         plan = self._plan
         found = self._reads.heads(plan.tenant_id, ids, seen_at=plan.axes.seen_at)
-        return calibrated_heads(self._store.definitions, plan.tenant_id, found, plan.held_at)
+        return calibrated_heads(self._calibration, found)
 
     def _as_held_before(self, heads: Iterable[RecordHead]) -> dict[str, RecordHead]:
         """Of those that are not shown as they stand, the newest earlier version that is."""
@@ -245,7 +251,7 @@ class Gathering:
         best = [scored.record for of_layer in derived.by_layer.values() for scored in of_layer]
         plain = {each.id: each for each in self._reworded(best)}
         by_layer: dict[Layer, list[ScoredRecord]] = {
-            layer: [replace(scored, record=plain[scored.record.id]) for scored in of_layer]
+            layer: [scored._replace(record=plain[scored.record.id]) for scored in of_layer]
             for layer, of_layer in derived.by_layer.items()
         }
         return replace(derived, by_layer=by_layer)
@@ -281,9 +287,11 @@ class Gathering:
 
     def _read_sources(self, record_ids: Collection[str]) -> None:
         """Read what citations show: the sources of records, and of these in turn."""
-        self._shown.read_below(record_ids, SOURCES_MAX)
+        links = self._shown.links
+        self._shown.cited_by(record_ids, SOURCES_MAX)
+        self._shown.read_below({i for each in record_ids for i in links.onward_from(each)}, SOURCES_MAX)
         front: Collection[str] = record_ids
-        reached, links = set(record_ids), self._shown.links
+        reached = set(record_ids)
         for _ in range(DEPTH_MAX):
             # Nothing is left to read, but where sources that are not shown stood before others.
             self._shown.cited_by(front, SOURCES_MAX)

@@ -16,7 +16,7 @@ from lamina.kernel.records import Layer, is_event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.kernel.wire import Result
-from lamina.recall.kept import packed, unpacked
+from lamina.recall.kept import Basis, packed, unpacked
 from lamina.recall.pack import Item
 from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.ports.store import Store
@@ -51,10 +51,12 @@ class GroundLine(Result):
 
 
 class Grounds(Result):
-    """A pack without its layers, and the lines of its block; of a view without a block, those that its items would have there."""
+    """A pack without its layers, and the lines of its block; of a view without a block, those that its items would have there.
+    ``removals`` are those of its ``Basis``."""
 
     pack: Pack
     lines: list[GroundLine]
+    removals: int
 
     @property
     def scopes(self) -> list[Scope]:
@@ -63,13 +65,18 @@ class Grounds(Result):
         return [Scope(each) for each in dict.fromkeys([self.pack.scope, *walked])]
 
     def standing(self, store: Store, call: Call) -> Grounds:
-        """The same without the lines of what was cancelled since, and of what rests on it."""
+        """The same without the lines of what was cancelled since, and of what rests on it. Of a concept not all sources are cited: once
+        something was cancelled, it may be one of these."""
+        if Basis.of(store, self.scopes, call).removals == self.removals:
+            return self
         cited = self.pack.provenance.citations
         resting = {line.id: _events_of(line.id, cited) for line in self.lines}
         wanted = list(dict.fromkeys(chain.from_iterable(resting.values())))
         events = store.log.get(call.principal.tenant_id, wanted)
         gone = {each for each in wanted if each not in events or events[each].excluded}
-        kept = [line for line in self.lines if not gone.intersection(resting[line.id])]
+        kept = [
+            line for line in self.lines if line.layer != "concept" and not gone.intersection(resting[line.id])
+        ]
         return self if len(kept) == len(self.lines) else self.model_copy(update={"lines": kept})
 
 
@@ -82,15 +89,16 @@ def _events_of(record_id: str, cited: Mapping[str, Sequence[str]]) -> list[str]:
     return [each for each in seen if is_event(each)]
 
 
-def grounds_of(pack: Pack, cited: Mapping[str, tuple[Item, str]]) -> Grounds:
-    """What an answer about a pack is made from; ``cited`` are items with their lines by marker (``Block.cited``)."""
+def grounds_of(pack: Pack, cited: Mapping[str, tuple[Item, str]], removals: int) -> Grounds:
+    """What an answer about a pack is made from; ``cited`` are items with their lines by marker (``Block.cited``), ``removals`` those of
+    what it was made from."""
     lines = [
         GroundLine(
             marker=marker, layer=_CITED[item.layer], id=item.id, text=text, score=item.score, at=_since(item)
         )
         for marker, (item, text) in cited.items()
     ]
-    return Grounds(pack=pack, lines=lines)
+    return Grounds(pack=pack, lines=lines, removals=removals)
 
 
 def _since(item: Item) -> int:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
-from lamina.recall.excerpts import Excerpts
+from lamina.recall.excerpts import Excerpts, WholeLine, reading_of
 from lamina.recall.pack import Item, LateLine
 from lamina.recall.placing import Answers, Held
 from lamina.recall.plan import Plan
-from lamina.recall.render import SNIPPET_CHARS, change_mark, line_of
+from lamina.recall.render import SNIPPET_CHARS, change_mark, is_as_told, line_of
 
 __all__ = ["items_of", "tokens_least"]
 
@@ -41,9 +41,10 @@ def items_of(
 
 def tokens_least(value: Event | Record, chars: int = SNIPPET_CHARS) -> int:
     """What the line of a value, with up to ``chars`` of a turn, costs at least, without wording it."""
-    if not isinstance(value, Event):
-        return 1
-    text = text_of(value.content)
+    return _turn_least(text_of(value.content), chars) if isinstance(value, Event) else 1
+
+
+def _turn_least(text: str, chars: int) -> int:
     return _FRAME_TOKENS + (_words_least(text) if len(text) <= chars else 0)
 
 
@@ -54,39 +55,85 @@ def _words_least(text: str) -> int:
 
 
 def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
-    excerpts = Excerpts(held.value, plan.terms, held.days) if isinstance(held.value, Event) else None
-    worded = partial(_worded, held, plan, counter, excerpts)
-    wording, least = LateLine(partial(worded, SNIPPET_CHARS)), tokens_least(held.value)
+    wording: str | LateLine
+    excerpts: tuple[tuple[int, str | LateLine], ...] = ()
+    if isinstance(held.value, Event):
+        turn = _Turn(held, held.value, plan, counter)
+        wording, least = turn.wording
+        if len(turn.reading.text) > _EXCERPTS[0]:
+            excerpts = turn.excerpts(wording, least)
+    else:
+        wording, least = LateLine(partial(_worded, held, plan, counter, None, SNIPPET_CHARS)), 1
     return Item(
-        layer=layer,
-        wording=wording,
-        tokens_least=least,
-        value=held.value,
-        score=held.score,
-        contributions=held.contributions,
-        superseded=held.superseded,
-        needs=held.needs,
-        changed=held.changed,
-        quarantined=held.quarantined,
-        excerpts=_excerpts(held.value, wording, least, worded) if isinstance(held.value, Event) else (),
+        layer,
+        wording,
+        least,
+        held.value,
+        held.score,
+        held.contributions,
+        held.superseded,
+        held.needs,
+        held.changed,
+        held.quarantined,
+        excerpts,
     )
 
 
-def _excerpts(
-    event: Event, wording: LateLine, least: int, worded: Callable[[int], tuple[str, int]]
-) -> tuple[tuple[int, LateLine], ...]:
-    """The lines of a long turn, shortest first, with the tokens without which each is not tried: one that is cut has about so many."""
-    length = len(text_of(event.content))
-    if length <= _EXCERPTS[0]:
-        return ()
-    found = []
-    for chars in _EXCERPTS[: bisect_left(_EXCERPTS, length) + 1]:
-        if length > chars:
-            tokens = int(chars / _CHARS_OF_TOKEN)
-        else:
-            tokens = least if chars == SNIPPET_CHARS else tokens_least(event, chars)
-        found.append((tokens, wording if chars == SNIPPET_CHARS else LateLine(partial(worded, chars))))
-    return tuple(found)
+class _Turn:
+    """Words the lines of a turn: all of them are cut from one reading of it."""
+
+    __slots__ = ("_counter", "_excerpts", "_held", "_is_as_told", "_plan", "reading")
+
+    def __init__(self, held: Held, event: Event, plan: Plan, counter: TokenCounter) -> None:
+        self.reading = reading_of(event, held.days)
+        self._held = held
+        self._plan = plan
+        self._counter = counter
+        self._excerpts: Excerpts | None = None
+        self._is_as_told = held.superseded is None and is_as_told(event, held.mark, plan.called)
+
+    @property
+    def wording(self) -> tuple[str | LateLine, int]:
+        """The line with up to ``SNIPPET_CHARS`` of what was said, and what it costs at least."""
+        known = self._whole
+        if known is not None:
+            return known
+        return LateLine(partial(self._worded, SNIPPET_CHARS)), _turn_least(self.reading.text, SNIPPET_CHARS)
+
+    def excerpts(self, wording: str | LateLine, least: int) -> tuple[tuple[int, str | LateLine], ...]:
+        """The lines of a long turn, shortest first, with the tokens without which each is not tried: one that is cut has about so many.
+        ``wording`` is the line with up to ``SNIPPET_CHARS``, which costs ``least`` at least."""
+        length = len(self.reading.text)
+        found: list[tuple[int, str | LateLine]] = []
+        for chars in _EXCERPTS[: bisect_left(_EXCERPTS, length) + 1]:
+            if length > chars:
+                tokens = int(chars / _CHARS_OF_TOKEN)
+            else:
+                tokens = least if chars == SNIPPET_CHARS else _turn_least(self.reading.text, chars)
+            line = wording if chars == SNIPPET_CHARS else LateLine(partial(self._worded, chars))
+            found.append((tokens, line))
+        return tuple(found)
+
+    @property
+    def _whole(self) -> tuple[str, int] | None:
+        """The line with all of it and its tokens, where it is known and nothing of this question stands in it."""
+        whole = self.reading.whole
+        is_known = whole is not None and whole.counter is self._counter
+        if whole is None or not is_known or not self._is_as_told or self._held.changed is not None:
+            return None
+        return whole.line, whole.tokens
+
+    def _worded(self, chars: int) -> tuple[str, int]:
+        excerpts = self._excerpts
+        if excerpts is None:
+            excerpts = self._excerpts = Excerpts(self.reading, self._plan.terms)
+            excerpts.beginning = self.reading.begins if self._is_as_told else None
+        line, tokens = _worded(self._held, self._plan, self._counter, excerpts, chars)
+        if self._is_as_told:
+            self.reading.begins = excerpts.beginning
+            if self._held.changed is None and len(self.reading.text) <= chars <= SNIPPET_CHARS:
+                self.reading.whole = WholeLine(self._counter, line, tokens)
+        return line, tokens
 
 
 def _worded(
@@ -101,5 +148,6 @@ def _worded(
         chars=chars,
         excerpts=excerpts,
     )
-    (tokens,) = counter.count([f"- {line}{change_mark(held.changed, '[99]')} [99]\n"])
+    changed = "" if held.changed is None else change_mark(held.changed, "[99]")
+    (tokens,) = counter.count([f"- {line}{changed} [99]\n"])
     return line, tokens

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -55,8 +55,7 @@ def tokens_of(wording: str | LateLine, least: int) -> int:
     return least if isinstance(wording, str) else wording.made[1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Item:
+class Item(NamedTuple):
     """Something that may be packed: its layer, its line for the context block and what that costs, or where the line is not worded
     yet what it costs at least; then what answers, with its score, as it was found."""
 
@@ -71,7 +70,7 @@ class Item:
     """It is packed with one of these only; with anything where this is empty."""
     changed: MayHaveChanged | None = None
     quarantined: tuple[str, ...] = ()
-    excerpts: tuple[tuple[int, LateLine], ...] = ()
+    excerpts: tuple[tuple[int, str | LateLine], ...] = ()
     """The lines that a long text may have in a block, shortest first, each behind the tokens without which it is not tried; empty
     where there is one."""
 
@@ -129,7 +128,7 @@ def pack(candidates: Mapping[Layer, Sequence[Item]], max_tokens: int) -> Packed:
     spent = sum(item.tokens for item in first)
     waiting: list[Item] = []
     for layer in present:
-        free = [item for item in candidates[layer] if item not in first]
+        free = [item for item in candidates[layer] if all(item is not each for each in first)]
         unbound = [item for item in free if not item.needs]
         share = int(max_tokens * SHARES[layer] / whole) - sum(item.tokens for item in chosen[layer])
         taken, rest = _fill(unbound, min(share, max_tokens - spent))

@@ -4,7 +4,6 @@ its place. Functions of values."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -110,7 +109,7 @@ def candidates(
     return Candidates(
         best,
         [
-            replace(one, score=later[one.record_id]) if later.get(one.record_id, 0.0) > one.score else one
+            one._replace(score=later[one.record_id]) if later.get(one.record_id, 0.0) > one.score else one
             for one in more
         ],
     )

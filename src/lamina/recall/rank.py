@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,15 @@ from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Tu
 from lamina.recall.weights import DEFAULT
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A turn's place in the pool, its score (higher is better, comparable inside one pool only), its MaxSim with the question,
+class Ranked(NamedTuple):
+    """A turn with its place in the pool, ``at``, its score (higher is better, comparable inside one pool only), its MaxSim with the question,
     comparable across pools, what each of ``SIGNALS`` added to the score, (s,), and its best cosine with each token of the question, (t,)."""
 
-    index: int
+    at: int
     score: float
     nearness: float
-    parts: NDArray[np.float64] = field(compare=False)
-    cosines: Float32Array = field(compare=False)
+    parts: NDArray[np.float64]
+    cosines: Float32Array
 
     @property
     def contributions(self) -> dict[str, float]:

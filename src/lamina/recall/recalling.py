@@ -311,4 +311,4 @@ class Recalling:
             partial_reason="derivation_in_progress" if chosen.partial else None,
         )
         cited_lines = block.cited if lines else render_block(packed.chosen, "inline_with_markers").cited
-        return grounds_of(made, cited_lines)
+        return grounds_of(made, cited_lines, chosen.figures[0].removals)

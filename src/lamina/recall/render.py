@@ -16,14 +16,22 @@ from lamina.kernel.events import Event, Trust
 from lamina.kernel.local import day_text, minute_text
 from lamina.kernel.names import scope_segment
 from lamina.kernel.records import Belief, Claim, Concept, Episode, Fact, Layer, Record
-from lamina.kernel.shown import unquoted, without_markers
+from lamina.kernel.shown import is_plain, unquoted, without_markers
 from lamina.kernel.time import Instant, rfc3339
-from lamina.recall.excerpts import Excerpts
+from lamina.recall.excerpts import Beginning, Excerpts, reading_of
 from lamina.recall.naming import Called
 from lamina.recall.pack import Item
 from lamina.types.recall import CitationMode
 
-__all__ = ["QUARANTINE_MARK", "SNIPPET_CHARS", "Block", "change_mark", "line_of", "render_block"]
+__all__ = [
+    "QUARANTINE_MARK",
+    "SNIPPET_CHARS",
+    "Block",
+    "change_mark",
+    "is_as_told",
+    "line_of",
+    "render_block",
+]
 
 SNIPPET_CHARS: Final = 480
 
@@ -62,10 +70,12 @@ def line_of(
     ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as it was, and elsewhere the user is named
     as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
     if isinstance(value, Event):
-        excerpts = excerpts or Excerpts(value, terms)
-        if excerpts.beginning is None:
-            excerpts.beginning = _beginning(value, mark, called)
-        return without_markers(f"{excerpts.beginning}: {excerpts.quoted(chars)}")
+        excerpts = excerpts or Excerpts(reading_of(value), terms)
+        begins = excerpts.beginning
+        if begins is None:
+            begins = excerpts.beginning = _beginning(value, mark, called)
+        line = f"{begins.text} {excerpts.quoted(chars)}"
+        return line if begins.is_plain and excerpts.is_plain else without_markers(line)
     return without_markers(_worded(value, called, said_at) + mark)
 
 
@@ -97,7 +107,13 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
             raise AssertionError("every layer has a line")
 
 
-def _beginning(event: Event, mark: str, called: Called | None) -> str:
+def is_as_told(event: Event, mark: str, called: Called | None) -> bool:
+    """Whether nothing stands behind the speaker's name, and that is shown as it is."""
+    name = event.observed_actor.display_name
+    return not mark and (called is None or called.who(name) == name)
+
+
+def _beginning(event: Event, mark: str, called: Called | None) -> Beginning:
     """When it was said, and by whom."""
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
@@ -107,7 +123,8 @@ def _beginning(event: Event, mark: str, called: Called | None) -> str:
     speaker = event.observed_actor.display_name
     if called is not None:
         speaker = called.who(speaker)
-    return f"{day} {unquoted(speaker)}{source}"
+    begins = " ".join(f"{day} {unquoted(speaker)}{source}:".split())
+    return Beginning(begins, is_plain(begins))
 
 
 def _source(claim: Claim) -> str:

@@ -58,6 +58,8 @@ class EventPool:
     """Quarantined events that would have been drawn, best first."""
     home: Home
     """The scopes of records that are in the searched indexes; a record never moves, so that it stays right."""
+    removals: int
+    """What ``Basis.removals`` is of the searched scopes, as they were read."""
     partial: bool
     """Whether something is still to be derived from what the plan sees: words are found as they are told, the rest follows."""
 
@@ -83,7 +85,10 @@ class Retriever:
         earlier = earlier_rows(self._store.records, plan)
         width = 1
         while True:
-            with self._indexes.reading(plan.tenant_id, plan.scopes) as searched:
+            with self._indexes.reading(plan.tenant_id, plan.scopes) as indexes:
+                # Of the scopes above a user's most are empty, and each would cost as many steps as a full one.
+                searched = [each for each in indexes if len(each)] or indexes[:1]
+                removals = sum(each.removals for each in indexes)
                 words, drawn = draw(plan, searched, earlier, width, encoded)
             if plan.filter:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
@@ -91,7 +96,7 @@ class Retriever:
                 drawn = replace(drawn, kept_out=list(compress(drawn.kept_out, named)))
             enough = drawn.exhausted or len(drawn.spots) >= wanted or width >= WIDEN_MAX
             if not plan.filter or enough:
-                return self._pool(plan, drawn, words, encoded(), searched)
+                return self._pool(plan, drawn, words, encoded(), searched, removals)
             width *= 4
 
     def _passing(self, plan: Plan, ids: Sequence[str]) -> NDArray[np.bool_]:
@@ -100,7 +105,13 @@ class Retriever:
         return np.array([event is not None and plan.filter.passes(event) for event in found], np.bool_)
 
     def _pool(
-        self, plan: Plan, drawn: Drawn, words: Words, encoded: Encoded, searched: Sequence[ScopeIndex]
+        self,
+        plan: Plan,
+        drawn: Drawn,
+        words: Words,
+        encoded: Encoded,
+        searched: Sequence[ScopeIndex],
+        removals: int,
     ) -> EventPool:
         rows = drawn.rows
         persons = _persons(plan, drawn.speakers)
@@ -132,6 +143,7 @@ class Retriever:
             _days(searched),
             drawn.kept_out[: limits.QUARANTINED_NAMED_MAX],
             _home(searched),
+            removals,
             any(_waits(index.waiting_since, plan) for index in searched),
         )
 
@@ -149,14 +161,20 @@ def _waits(since: Instant | None, plan: Plan) -> bool:
 
 def _quarantined(indexes: Sequence[ScopeIndex]) -> Callable[[str], tuple[str, ...]]:
     def reasons(record_id: str) -> tuple[str, ...]:
-        return next((index.quarantined(record_id) for index in indexes if record_id in index), ())
+        for index in indexes:
+            if index.has_quarantined and record_id in index:
+                return index.quarantined(record_id)
+        return ()
 
     return reasons
 
 
 def _days(indexes: Sequence[ScopeIndex]) -> Callable[[str], DayNote | None]:
     def days(record_id: str) -> DayNote | None:
-        return next((index.days(record_id) for index in indexes if record_id in index), None)
+        for index in indexes:
+            if record_id in index:
+                return index.days(record_id)
+        return None
 
     return days
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from lamina.index.scope import idf
 from lamina.kernel.records import Fact, Record
@@ -33,8 +32,7 @@ EVIDENCE_TOP: Final = 5
 """So many of the best turns, and of the best facts, say whether there is an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredEvent:
+class ScoredEvent(NamedTuple):
     """A turn of the pool with its score; ``at`` is its place there."""
 
     at: int
@@ -48,8 +46,7 @@ class ScoredEvent:
         return {name: round(value, 4) for name, value in self.ranked.contributions.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredRecord:
+class ScoredRecord(NamedTuple):
     """A derived record with its score and its parts."""
 
     record: Record
@@ -72,8 +69,8 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
     best = ranked[0].score
     return [
         ScoredEvent(
-            one.index,
-            pool.record_ids[one.index],
+            one.at,
+            pool.record_ids[one.at],
             round(math.exp((one.score - best) / TEMPERATURE), 6),
             one,
         )

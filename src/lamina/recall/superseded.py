@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.heads import RecordHead
@@ -98,8 +98,7 @@ class Supersession:
         return {each.event for each in self.events.values()}
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """An event with its score in a pack, and what supersession added to that.
 
     It is packed with one of ``needs`` only, a fact or an event; with anything where that is empty.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from lamina.kernel.belief_rules import BELIEF_RULES, BeliefRules
 from lamina.kernel.calibration import CALIBRATION, Calibration
 from lamina.kernel.heads import RecordHead
@@ -12,7 +10,7 @@ from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefLens
 from lamina.store.ports.definitions import Definition, DefinitionKind, Definitions
 
-__all__ = ["calibrated", "calibrated_heads", "lens_of"]
+__all__ = ["calibrated", "calibrated_heads", "calibration_of", "lens_of"]
 
 
 def lens_of(definitions: Definitions, tenant_id: str, seen_at: Instant | None, *, now: Instant) -> BeliefLens:
@@ -21,33 +19,27 @@ def lens_of(definitions: Definitions, tenant_id: str, seen_at: Instant | None, *
     return BeliefLens(
         now if seen_at is None else seen_at,
         BeliefRules() if rules is None else BeliefRules.of(rules.body),
-        _calibration(definitions, tenant_id, seen_at),
+        calibration_of(definitions, tenant_id, seen_at),
     )
 
 
-def calibrated(
-    definitions: Definitions, tenant_id: str, found: Mapping[str, Record], seen_at: Instant | None
-) -> dict[str, Record]:
-    """Records, the beliefs among them with the confidence that they are shown with now, or as of an instant of the log."""
-    shown = dict(found)
-    beliefs = [each for each in found.values() if isinstance(each, Belief)]
-    run = _calibration(definitions, tenant_id, seen_at) if beliefs else None
-    return shown if run is None else shown | {each.id: run.seen(each) for each in beliefs}
-
-
-def calibrated_heads(
-    definitions: Definitions, tenant_id: str, found: Mapping[str, RecordHead], seen_at: Instant | None
-) -> dict[str, RecordHead]:
-    """Mirrors ``calibrated``, of the heads of records."""
-    shown = dict(found)
-    beliefs = [each for each in found.values() if each.layer is Layer.BELIEFS]
-    run = _calibration(definitions, tenant_id, seen_at) if beliefs else None
+def calibrated(run: Calibration | None, found: dict[str, Record]) -> dict[str, Record]:
+    """Records, the beliefs among them with the confidence that they are shown with by a run; None where there was none."""
     if run is None:
-        return shown
-    return shown | {each.id: each._replace(confidence=run.shown(each.confidence)) for each in beliefs}
+        return found
+    return found | {each.id: run.seen(each) for each in found.values() if isinstance(each, Belief)}
 
 
-def _calibration(definitions: Definitions, tenant_id: str, seen_at: Instant | None) -> Calibration | None:
+def calibrated_heads(run: Calibration | None, found: dict[str, RecordHead]) -> dict[str, RecordHead]:
+    """Mirrors ``calibrated``, of the heads of records."""
+    if run is None:
+        return found
+    beliefs = [each for each in found.values() if each.layer is Layer.BELIEFS]
+    return found | {each.id: each._replace(confidence=run.shown(each.confidence)) for each in beliefs}
+
+
+def calibration_of(definitions: Definitions, tenant_id: str, seen_at: Instant | None) -> Calibration | None:
+    """The calibration of now, or as of an instant of the log; None where there was none."""
     run = _standing(definitions, tenant_id, CALIBRATION, seen_at)
     return None if run is None else Calibration.of(run.body, run.recorded_from)
 

@@ -1,0 +1,64 @@
+"""Lines of turns: what was worded for one question is not told to another at another price."""
+
+from __future__ import annotations
+
+import pytest
+
+from given import ALICE, NOON, TENANT, append
+from lamina.kernel.events import Event
+from lamina.kernel.operations import Principal
+from lamina.kernel.records import Layer
+from lamina.models.counter import WordPieceCounter
+from lamina.recall.lines import items_of
+from lamina.recall.pack import Item, tokens_of
+from lamina.recall.placing import Answers, Held
+from lamina.recall.plan import Plan, plan_recall
+from lamina.recall.superseded import Superseded
+from lamina.store.memory import MemoryStore
+from lamina.types.recall import Recall
+
+COUNTER = WordPieceCounter()
+SENTENCES = "We met at nine in the harbour.  The ferry was late, as it is each spring. "
+LENGTHS = [20, 150, 159, 160, 161, 300, 478, 479, 480, 481, 600, 959, 961, 1500, 2500]
+
+
+def planned(question: str) -> Plan:
+    asked = Recall.model_validate({"scope": ALICE, "query": question})
+    return plan_recall(asked, Principal(tenant_id=TENANT, actor="user:alice", channel="http"), [ALICE], NOON)
+
+
+def told(length: int) -> Event:
+    (event,) = append(MemoryStore(), (SENTENCES * 40)[:length])
+    return event
+
+
+def item(event: Event, question: str, *, is_over: bool = False) -> Item:
+    end = Superseded(NOON, None, event.id) if is_over else None
+    held = Held(event, 1.0, {}, superseded=end)
+    items, _ = items_of(planned(question), Answers({Layer.EVENTS: [held]}, []), COUNTER)
+    return items[Layer.EVENTS][0]
+
+
+def lines(of: Item) -> list[tuple[str, int]]:
+    every = [(of.tokens_least, of.wording), *of.excerpts]
+    return [
+        (wording if isinstance(wording, str) else wording.made[0], tokens_of(wording, least))
+        for least, wording in every
+    ]
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_line_costs_its_tokens_however_often_the_turn_was_worded(length: int) -> None:
+    event = told(length)
+    for question in ("Where did we meet?", "When is the ferry late?", "Where did we meet?"):
+        for is_over in (False, True, False):
+            for line, tokens in lines(item(event, question, is_over=is_over)):
+                assert [tokens] == COUNTER.count([f"- {line} [99]\n"])
+                assert ("superseded" in line) is is_over
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_turn_that_was_worded_has_the_lines_of_one_that_was_not(length: int) -> None:
+    known, new = told(length), told(length)
+    lines(item(known, "When is the ferry late?"))
+    assert lines(item(known, "Where did we meet?")) == lines(item(new, "Where did we meet?"))
