@@ -309,7 +309,8 @@ def test_edges_and_loops_from_before_say_what_they_mean(prefix: str) -> None:
         connection.execute(f"INSERT INTO {prefix}record VALUES ({', '.join('?' * 23)})", row)
     for step in steps[steps.index(ties) :]:
         connection.execute(step.sql)
-    found = map(Support._make, connection.execute(f"SELECT * FROM {prefix}support"))
+    rows = connection.execute(f"SELECT * FROM {prefix}support ORDER BY record_id, source_id")
+    found = map(Support._make, rows)
     assert [
         (each.relation, each.place, each.at, each.actor, each.part, each.accepted_in) for each in found
     ] == [
@@ -318,9 +319,173 @@ def test_edges_and_loops_from_before_say_what_they_mean(prefix: str) -> None:
         (Tie.CANCELLED_BY, 0, None, None, None, None),
         (Tie.OFFERED_IN, 0, 80, None, None, "evt_2"),
     ]
-    rows = list(connection.execute(f"SELECT * FROM {prefix}record"))
-    assert {read_record(row) for row in rows} == {held, fact("tea")}
-    assert set(rows) == {record_row(held), record_row(fact("tea"))}
+    records = list(connection.execute(f"SELECT * FROM {prefix}record"))
+    assert {read_record(row) for row in records} == {held, fact("tea")}
+    assert set(records) == {record_row(held), record_row(fact("tea"))}
+
+
+EDGES = [
+    ("acme", "fact_1", "evt_1", "extracted_from", 0.5, "supports", 0, "user:ana", 90, 70, None, None),
+    ("acme", "fact_1", "evt_2", "contradicted_by", 1.0, "against", 0, None, 95, None, None, None),
+    ("acme", "fact_2", "evt_1", "offered_in", 1.0, "supports", 0, None, 90, 80, None, "evt_2"),
+    ("other", "fact_1", "evt_1", "extracted_from", 0.5, "supports", 0, "user:bob", 91, 70, None, None),
+]
+MENTIONS = [
+    ("acme", "ent_1", "user:ana", "evt_1", 1, "Lisbon", "place"),
+    ("acme", "ent_1", "user:ana", "evt_2", 2, "Lisbon", None),
+    ("other", "ent_1", "user:ana", "evt_1", 1, "Lisboa", "place"),
+]
+
+
+OF_ID = "WHERE record = (SELECT number FROM identifier WHERE id = ?)"
+
+
+RECORDS = [
+    ("acme", "belief_1", 1, "beliefs", "user:ana", "user:ana", "lives_in"),
+    ("acme", "ep_1", 1, "episodes", "user:ana", None, None),
+    ("acme", "ep_1", 2, "episodes", "user:ana", None, None),
+    ("acme", "fact_1", 1, "facts", "user:ana", "ent_1", "lives_in"),
+    ("other", "fact_1", 1, "facts", "user:ana", "ent_1", "lives_in"),
+]
+
+
+def with_records(connection: apsw.Connection) -> apsw.Connection:
+    connection.executemany(
+        "INSERT INTO record (tenant_id, id, version, layer, scope, subject, predicate, position, confidence, valid_from,"
+        " recorded_from, recorded_to, superseded_by, excluded, body)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, 3, 0.5, 10, 11, 12, 'fact_2', 1, '{}')",
+        RECORDS,
+    )
+    return connection
+
+
+def records(connection: apsw.Connection) -> list[tuple[object, ...]]:
+    return list(connection.execute("SELECT * FROM record ORDER BY tenant_id, id, version"))
+
+
+def test_records_from_before_are_the_same_in_numbers() -> None:
+    connection = apsw.Connection(":memory:")
+    steps = migrations()
+    numbers = next(step for step in steps if step.name.endswith("_records_in_numbers.sql"))
+    for step in steps[: steps.index(numbers)]:
+        connection.execute(step.sql)
+    before = records(with_records(connection))
+    connection.execute(numbers.sql)
+    assert records(connection) == before == records(with_records(migrated()))
+    assert [row[:5] for row in before] == [row[:5] for row in RECORDS]
+
+
+def test_the_id_of_a_record_and_of_what_it_is_about_go_with_its_last_version() -> None:
+    connection = with_records(migrated())
+    ids = "SELECT id FROM identifier WHERE tenant_id = 'acme' ORDER BY id"
+    connection.execute("DELETE FROM record WHERE tenant_id = 'acme' AND (version = 2 OR id = 'fact_1')")
+    assert list(connection.execute(ids)) == [("belief_1",), ("ep_1",), ("user:ana",)]
+    connection.execute("DELETE FROM record WHERE tenant_id = 'acme'")
+    assert list(connection.execute(ids)) == []
+    assert [row[:2] for row in records(connection)] == [("other", "fact_1")]
+
+
+def with_rows_of_search(connection: apsw.Connection, prefix: str) -> apsw.Connection:
+    texts, vectors = (f"text{prefix}", f"vector{prefix}")
+    for tenant_id, record_id, scope in (
+        ("acme", "evt_1", "a"),
+        ("acme", "evt_2", "b"),
+        ("other", "evt_1", "a"),
+    ):
+        connection.execute(
+            f"INSERT INTO {texts} (tenant_id, record_id, layer, scope, recorded_at, observed_at, characters,"
+            " question_share, self_share, terms, keys, wants_vector) VALUES (?, ?, 'events', ?, 1, 2, 3, 0.5, 0, 'tea', '', 1)",
+            (tenant_id, record_id, scope),
+        )
+        connection.execute(
+            f"INSERT INTO {vectors} (tenant_id, record_id, scope, model, pooled, tokens) VALUES (?, ?, ?, 'm/1', x'01', x'')",
+            (tenant_id, record_id, scope),
+        )
+    connection.execute("INSERT INTO token_piece (number, tokens) SELECT 256 * id, x'02' FROM vector_row")
+    return connection
+
+
+def rows_of_search(connection: apsw.Connection, prefix: str) -> list[object]:
+    texts = "id, tenant_id, record_id, layer, scope, recorded_at, observed_at, terms, wants_vector, excluded, days"
+    return [
+        *connection.execute(f"SELECT {texts} FROM text{prefix} ORDER BY id"),
+        *connection.execute(
+            f"SELECT id, tenant_id, record_id, scope, model, pooled FROM vector{prefix} ORDER BY id"
+        ),
+    ]
+
+
+def test_rows_of_search_from_before_keep_their_numbers_and_none_is_given_again() -> None:
+    connection = apsw.Connection(":memory:")
+    steps = migrations()
+    numbers = next(step for step in steps if step.name.endswith("_search_in_numbers.sql"))
+    for step in steps[: steps.index(numbers)]:
+        connection.execute(step.sql)
+    with_rows_of_search(connection, "_row")
+    for table in ("text_row", "vector_row"):
+        connection.execute(f"DELETE FROM {table} WHERE id = 3")
+    before = rows_of_search(connection, "_row")
+    connection.execute(numbers.sql)
+    assert rows_of_search(connection, "") == before
+    assert list(connection.execute("SELECT number FROM token_piece ORDER BY number")) == [(256,), (512,)]
+    given = "SELECT name, seq FROM sqlite_sequence WHERE name IN ('text_row', 'vector_row') ORDER BY name"
+    assert list(connection.execute(given)) == [("text_row", 3), ("vector_row", 3)]
+
+
+def test_an_id_goes_with_the_last_row_of_search_that_has_it() -> None:
+    connection = with_rows_of_search(migrated(), "")
+    connection.execute("DELETE FROM text_row WHERE id < 3")
+    connection.execute("DELETE FROM vector_row WHERE id = 1")
+    held = list(connection.execute("SELECT tenant_id, id FROM identifier ORDER BY tenant_id, id"))
+    assert held == [("acme", "evt_2"), ("other", "evt_1")]
+    assert list(connection.execute("SELECT number FROM token_piece ORDER BY number")) == [(512,), (768,)]
+
+
+def with_edges(connection: apsw.Connection) -> apsw.Connection:
+    connection.executemany(f"INSERT INTO support VALUES ({', '.join('?' * 12)})", EDGES)
+    connection.executemany(f"INSERT INTO mention VALUES ({', '.join('?' * 7)})", MENTIONS)
+    return connection
+
+
+def edges_and_mentions(connection: apsw.Connection) -> list[object]:
+    edges = connection.execute("SELECT * FROM support ORDER BY tenant_id, record_id, source_id")
+    return [*edges, *connection.execute("SELECT * FROM mention ORDER BY tenant_id, entity_id, position")]
+
+
+def test_edges_and_mentions_from_before_are_the_same_in_numbers() -> None:
+    before = apsw.Connection(":memory:")
+    steps = migrations()
+    numbers = next(step for step in steps if step.name.endswith("_numbers_for_ids.sql"))
+    for step in steps[: steps.index(numbers)]:
+        before.execute(step.sql)
+    with_edges(before)
+    before.execute(numbers.sql)
+    assert edges_and_mentions(before) == [*EDGES, *MENTIONS]
+    assert edges_and_mentions(with_edges(migrated())) == [*EDGES, *MENTIONS]
+
+
+def test_an_edge_that_is_there_stays_or_is_put_anew_as_the_statement_says() -> None:
+    connection = with_edges(migrated())
+    (first, *others) = EDGES
+    heavier = (*first[:4], 0.75, *first[5:])
+    connection.execute(f"INSERT OR IGNORE INTO support VALUES ({', '.join('?' * 12)})", heavier)
+    assert edges_and_mentions(connection) == [*EDGES, *MENTIONS]
+    connection.execute(f"INSERT OR REPLACE INTO support VALUES ({', '.join('?' * 12)})", heavier)
+    assert edges_and_mentions(connection) == [heavier, *others, *MENTIONS]
+
+
+def test_an_id_goes_with_the_last_row_that_has_it() -> None:
+    connection = with_edges(migrated())
+    ids = "SELECT tenant_id, id FROM identifier ORDER BY tenant_id, id"
+    connection.execute("DELETE FROM support WHERE tenant_id = 'acme' AND record_id = 'fact_1'")
+    connection.execute("DELETE FROM mention WHERE tenant_id = 'acme' AND event_id = 'evt_1'")
+    assert edges_and_mentions(connection) == [*EDGES[2:], *MENTIONS[1:]]
+    acme = [("acme", each) for each in ("ent_1", "evt_1", "evt_2", "fact_2")]
+    other = [("other", each) for each in ("ent_1", "evt_1", "fact_1")]
+    assert list(connection.execute(ids)) == [*acme, *other]
+    connection.execute("DELETE FROM mention WHERE tenant_id = 'acme'")
+    connection.execute("DELETE FROM support WHERE tenant_id = 'acme'")
+    assert list(connection.execute(ids)) == other
 
 
 def test_bodies_that_an_earlier_release_wrote_are_read_and_packed_by_compacting(tmp_path: Path) -> None:
@@ -330,7 +495,7 @@ def test_bodies_that_an_earlier_release_wrote_are_read_and_packed_by_compacting(
     before = list(store.snapshot())
     connection = apsw.Connection(str(tmp_path / "lamina.db"))
     connection.create_scalar_function("text_of", unpacked, 1)
-    connection.execute("UPDATE record SET body = text_of(body)")
+    connection.execute("UPDATE record_row SET body = text_of(body)")
     kinds = "SELECT layer, typeof(body) FROM record ORDER BY layer"
     assert {kind for _, kind in connection.execute(kinds)} == {"text"}
     assert list(store.snapshot()) == before
@@ -376,7 +541,7 @@ def test_claims_of_before_are_found_beside_those_that_have_a_digest(tmp_path: Pa
     land(store, Writes(records=[old, new, other, fact("d", predicate="left")]))
     before = list(store.snapshot())
     connection = apsw.Connection(str(tmp_path / "lamina.db"))
-    connection.execute("UPDATE record SET claim_key = ? WHERE id = ?", (old.claim_key, old.id))
+    connection.execute(f"UPDATE record_row SET claim_key = ? {OF_ID}", (old.claim_key, old.id))
     matter = {"subject": old.subject.id, "predicate": old.predicate}
     wanted: list[tuple[dict[str, Any], list[Fact]]] = [
         ({"claim_key": old.claim_key}, [old, other]),
@@ -388,7 +553,7 @@ def test_claims_of_before_are_found_beside_those_that_have_a_digest(tmp_path: Pa
             tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=NOON), **narrowed_by
         )
         assert {each.id for each in store.records.query(query)} == {each.id for each in found}
-    connection.execute("UPDATE record SET claim_key = ? WHERE id = ?", (record_row(old)[10], old.id))
+    connection.execute(f"UPDATE record_row SET claim_key = ? {OF_ID}", (record_row(old)[10], old.id))
     assert list(store.snapshot()) == before
     connection.close()
     store.close()
@@ -482,8 +647,8 @@ def test_facts_of_before_that_say_what_is_usual_are_read_as_they_were(tmp_path: 
     said = "SELECT body -> '$.negated', body -> '$.supersedes', body -> '$.object' FROM record WHERE id = ?"
     assert list(connection.execute(said, ids[:1])) == [(None, None, '["literal","Lisbon","string"]')]
     connection.execute(
-        """UPDATE record SET body = json_set(body, '$.negated', json('false'), '$.external', json('false'),
-           '$.supersedes', NULL, '$.object', json('["literal","Lisbon","string",null,null,null]')) WHERE id = ?""",
+        f"""UPDATE record_row SET body = json_set(body, '$.negated', json('false'), '$.external', json('false'),
+           '$.supersedes', NULL, '$.object', json('["literal","Lisbon","string",null,null,null]')) {OF_ID}""",
         ids[:1],
     )
     assert (store.records.get(TENANT, ids), store.records.input_states(TENANT, ids)) == held

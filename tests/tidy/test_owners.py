@@ -23,7 +23,7 @@ _KEEPS = re.compile(
 def schema() -> dict[str, set[str]]:
     connection = apsw.Connection(":memory:")
     migrate(connection)
-    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").fetchall()
     return {
         name: {row[1] for row in connection.execute("SELECT * FROM pragma_table_info(?)", (name,))}
         for (name,) in tables

@@ -98,6 +98,7 @@ _TEXT: Final = {
     "figures": "layer recorded_at observed_at role characters question_share self_share wants_vector quarantined",
 }
 
+# Views stand beside the tables that they read.
 TABLES: Final[Mapping[str, TablePlace]] = {
     # ---- the log and what is derived from it
     "event": _table(
@@ -122,21 +123,57 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         figures="sequence name number arrived_at position",
     ),
     "record": _table(_LOG, **_RECORD),
+    "record_row": _table(
+        _LOG,
+        content=_RECORD["content"],
+        names="session predicate",
+        ids="record subject superseded_by closed_by",
+        figures="shelf " + _RECORD["figures"].replace("layer ", ""),
+    ),
+    "shelf": _table(
+        names="scope",
+        ids="tenant_id",
+        figures="number layer",
+        why="a number may not mean another scope; its scope stands in tombstones, too",
+    ),
     "support": _table(_LOG, **_SUPPORT),
+    "support_row": _table(
+        _LOG,
+        ids="record source actor accepted_in",
+        figures="relation weight against place part at recorded_at",
+    ),
+    "identifier": _table(_LOG, names="id", ids="tenant_id", figures="number"),
+    "place": _table(
+        names="scope",
+        ids="tenant_id",
+        figures="number",
+        why="a number may not mean another scope; its scope stands in tombstones, too",
+    ),
+    "relation": _table(figures="number name", why="words of our own"),
     "entity": _table(_LOG, names="normalised_name", ids="tenant_id id", figures="type"),
     "touched": _table(_LOG, ids="tenant_id id", figures="number"),
     "mention": _table(
         _LOG, names="scope surface", ids="tenant_id entity_id event_id", figures="position type"
     ),
-    "text_row": _table(_LOG, **{**_TEXT, "figures": f"id excluded {_TEXT['figures']}"}),
+    "mention_row": _table(_LOG, names="surface", ids="entity event", figures="place position type"),
+    "text": _table(_LOG, **{**_TEXT, "figures": f"id excluded {_TEXT['figures']}"}),
+    "text_row": _table(
+        _LOG,
+        content=_TEXT["content"],
+        names="session speaker",
+        ids="record",
+        figures=f"id place excluded {_TEXT['figures']}",
+    ),
     "text_index": _table(_LOG, _SCRUB, content="terms"),
     "text_index_data": _table(_LOG, _SCRUB, content="block", figures="id"),
     "text_index_idx": _table(_LOG, _SCRUB, content="term", figures="segid pgno"),
     "text_index_docsize": _table(figures="id sz origin", why="numbers of words"),
     "text_index_config": _table(figures="k v", why=_ENGINE),
-    "vector_row": _table(
+    "vector": _table(
         _LOG, content="pooled tokens", names="scope", ids="tenant_id record_id", figures="id model"
     ),
+    "vector_row": _table(_LOG, content="pooled tokens", ids="record", figures="id place model"),
+    "embedder": _table(figures="number name", why="names of models"),
     "token_piece": _table(_LOG, content="tokens", figures="number"),
     "index_change": _table(
         names="scope",

@@ -66,8 +66,8 @@ _DERIVED = {
     "text_row": """
         SELECT tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
                question_share, self_share, terms, keys, wants_vector, quarantined, days, excluded
-        FROM text_row ORDER BY tenant_id, record_id""",
-    "vector_row": "SELECT tenant_id, record_id, scope, model FROM vector_row ORDER BY tenant_id, record_id, model",
+        FROM text ORDER BY tenant_id, record_id""",
+    "vector_row": "SELECT tenant_id, record_id, scope, model FROM vector ORDER BY tenant_id, record_id, model",
 }
 
 

@@ -69,7 +69,8 @@ def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
             row = replace(row, recorded_at=min(row.recorded_at, recorded_at))  # noqa: PLW2901 - as it lands
             if scope != row.scope:
                 connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
-        for (number,) in connection.execute(_SQL["insert_text"], text_row(row)):
+        connection.execute(_SQL["insert_text"], text_row(row))
+        for number, *_ in list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id))):
             put_terms(connection, number, row.tenant_id, row.scope, f"{row.terms} {row.keys}")
         if any(connection.execute(_SQL["is_kept_out"], (row.tenant_id, row.record_id))):
             hide_text(connection, row.tenant_id, row.record_id)
@@ -108,9 +109,12 @@ def put_vectors(connection: apsw.Connection, vectors: Sequence[VectorRow]) -> No
     """Keep vectors beside their records."""
     pieces: list[tuple[int, bytes]] = []
     for v in vectors:
+        place = (v.tenant_id, v.record_id, v.model)
+        if any(connection.execute(_SQL["find_vector"], place)):
+            continue
         kept = b"" if _is_divided(v.tokens) else v.tokens
-        row = (v.tenant_id, v.record_id, v.scope, v.model, v.pooled, kept)
-        for (number,) in connection.execute(_SQL["insert_vector"], row):
+        connection.execute(_SQL["insert_vector"], (*place[:2], v.scope, v.model, v.pooled, kept))
+        for (number,) in connection.execute(_SQL["find_vector"], place):
             pieces += _pieces(number, v.tokens)
     connection.executemany(_SQL["insert_piece"], pieces)
     connection.executemany(_SQL["mark_embedded"], [(v.tenant_id, v.record_id) for v in vectors])

@@ -31,7 +31,16 @@ from lamina.store.sqlite.records import put_writes
 __all__ = ["SqliteJobs", "backlog_of", "next_fence"]
 
 _SQL = load_blocks("lamina.store.sqlite")
-_DERIVED = ("record", "support", "entity", "mention", "text_row", "token_piece", "vector_row", "job")
+_DERIVED = (
+    "record_row",
+    "support_row",
+    "entity",
+    "mention_row",
+    "text_row",
+    "token_piece",
+    "vector_row",
+    "job",
+)
 
 
 def backlog_of(path: Path) -> dict[str, int]:

@@ -423,7 +423,7 @@ class SqliteRecords:
         self, tenant_id: str, entity_ids: Collection[str], scopes: Collection[Scope], limit: int
     ) -> list[Mention]:
         """Mirrors ``Records.mentions``."""
-        bindings = (tenant_id, json_list(entity_ids), json_list(scopes), limit)
+        bindings = (tenant_id, json_list(sorted(set(entity_ids))), json_list(sorted(set(scopes))), limit)
         return [
             Mention(
                 tenant_id=row[0],

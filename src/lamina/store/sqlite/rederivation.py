@@ -241,27 +241,27 @@ class SqliteRederivation:
     def _swap_texts(self, connection: apsw.Connection, group: ScopeGroup, place: tuple[str, str]) -> None:
         for (number,) in list(connection.execute(_SQL["gone_texts"], place)):
             drop_text(connection, group.tenant_id, number)
-        columns = [name for name in _columns(connection, "text_row") if name not in ("id", "wants_vector")]
+        columns = [name for name in _columns(connection, "text") if name not in ("id", "wants_vector")]
         listed = ", ".join(columns)
         differing = f"""
-            SELECT t.id, {", ".join(f"a.{name}" for name in columns)} FROM aside.text_row AS a
-            LEFT JOIN main.text_row AS t ON t.tenant_id = a.tenant_id AND t.record_id = a.record_id
+            SELECT t.id, {", ".join(f"a.{name}" for name in columns)} FROM aside.text AS a
+            LEFT JOIN main.text AS t ON t.tenant_id = a.tenant_id AND t.record_id = a.record_id
             WHERE t.id IS NULL OR ({", ".join(f"a.{name}" for name in columns)})
                   IS NOT ({", ".join(f"t.{name}" for name in columns)})
             ORDER BY a.id"""  # noqa: S608 - the columns of our own table
         for number, *values in list(connection.execute(differing)):
             marks = ", ".join("?" * len(columns))
+            row = dict(zip(columns, values, strict=True))
             if number is None:
-                put = f"INSERT INTO main.text_row ({listed}) VALUES ({marks}) RETURNING id"  # noqa: S608
-                ((put_at,),) = connection.execute(put, values)
+                connection.execute(f"INSERT INTO main.text ({listed}) VALUES ({marks})", values)  # noqa: S608
+                ((put_at, *_),) = connection.execute(_SQL["find_text"], (row["tenant_id"], row["record_id"]))
             else:
                 connection.execute(
-                    f"UPDATE main.text_row SET ({listed}) = ({marks}) WHERE id = ?",  # noqa: S608
+                    f"UPDATE main.text SET ({listed}) = ({marks}) WHERE id = ?",  # noqa: S608
                     (*values, number),
                 )
                 connection.execute(_SQL["delete_terms"], (number,))
                 put_at = number
-            row = dict(zip(columns, values, strict=True))
             if not row["excluded"]:
                 terms = f"{row['terms']} {row['keys']}"
                 put_terms(connection, put_at, str(row["tenant_id"]), str(row["scope"]), terms)
@@ -283,7 +283,7 @@ def _swap_table(connection: apsw.Connection, table: str, within: str, place: tup
             SELECT 1 FROM aside.{table} AS a WHERE ({new}) IS ({old}))""",  # noqa: S608 - names of our own schema
         place if "?2" in within else place[:1],
     )
-    put = f"INSERT INTO main.{table} SELECT * FROM aside.{table} WHERE true ON CONFLICT DO NOTHING"  # noqa: S608
+    put = f"INSERT OR IGNORE INTO main.{table} SELECT * FROM aside.{table}"  # noqa: S608
     connection.execute(put)
 
 

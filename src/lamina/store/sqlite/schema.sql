@@ -158,70 +158,97 @@ CREATE TABLE access_version (
   version            INTEGER NOT NULL
 );
 
--- Every derived layer: one row per version. What is searched has a column, the rest is `body`: JSON text of facts, packed of others.
--- `claim_key` is a digest: of subject and predicate, then of the whole claim. Earlier releases kept the text.
-CREATE TABLE record (
-  tenant_id          TEXT    NOT NULL,
-  id                 TEXT    NOT NULL,
-  version            INTEGER NOT NULL,
-  layer              TEXT    NOT NULL,
-  scope              TEXT    NOT NULL,
-  position           INTEGER NOT NULL,
-  subject            TEXT,
-  predicate          TEXT,
-  object_key         TEXT,
-  slot               TEXT,
-  claim_key          TEXT,
-  session            TEXT,
-  topic              TEXT,
-  confidence         REAL    NOT NULL,
-  stance             TEXT,
-  valid_from         INTEGER NOT NULL,
-  valid_to           INTEGER,
-  recorded_from      INTEGER NOT NULL,
-  recorded_to        INTEGER,
-  superseded_by      TEXT,
-  closed_by          TEXT,
-  excluded           INTEGER NOT NULL DEFAULT 0,
-  body               TEXT    NOT NULL,
-  status             TEXT,
-  salience           INTEGER,
-  horizon            TEXT,
-  due_at             INTEGER,
-  due_offset         INTEGER,
-  seen_at            INTEGER,
-  PRIMARY KEY (tenant_id, id, version)
-) WITHOUT ROWID;
-CREATE INDEX record_scope ON record (tenant_id, scope, layer, recorded_from, id);
-CREATE INDEX record_subject ON record (tenant_id, scope, layer, subject, recorded_from, id) WHERE subject IS NOT NULL;
-CREATE INDEX record_topic ON record (tenant_id, scope, layer, topic, coalesce(recorded_to, 9223372036854775807))
-  WHERE topic IS NOT NULL;
-CREATE INDEX record_slot ON record (tenant_id, scope, slot, recorded_from) WHERE slot IS NOT NULL;
-CREATE INDEX record_object ON record (tenant_id, scope, layer, object_key, recorded_from, id)
-  WHERE object_key GLOB 'ent_*';
-CREATE INDEX record_claim ON record (tenant_id, scope, layer, claim_key) WHERE claim_key IS NOT NULL;
-CREATE INDEX record_ended ON record (tenant_id, recorded_to) WHERE recorded_to IS NOT NULL;
--- Those that an earlier release wrote, until they are packed.
-CREATE INDEX record_unpacked ON record (tenant_id)
-  WHERE layer IN ('beliefs', 'episodes', 'understanding') AND typeof(body) = 'text';
+-- Ids that records, edges and mentions name by numbers, since they stand in many rows; each goes with the last row that has it. What
+-- records are about is one of them.
+CREATE TABLE identifier (
+  number    INTEGER PRIMARY KEY,
+  tenant_id TEXT    NOT NULL,
+  id        TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX identifier_id ON identifier (id, tenant_id);
 
--- The why graph and the reference count.
-CREATE TABLE support (
-  tenant_id          TEXT    NOT NULL,
-  record_id          TEXT    NOT NULL,
-  source_id          TEXT    NOT NULL,
-  relation           TEXT    NOT NULL,
-  weight             REAL    NOT NULL,
-  polarity           TEXT    NOT NULL,
-  place              INTEGER NOT NULL,
-  actor              TEXT,
-  recorded_at        INTEGER NOT NULL,
-  at                 INTEGER,
-  part               TEXT,
-  accepted_in        TEXT,
-  PRIMARY KEY (tenant_id, record_id, source_id, relation)
+-- Scopes by numbers. They stay, as in `index_change`.
+CREATE TABLE place (
+  number    INTEGER PRIMARY KEY,
+  tenant_id TEXT    NOT NULL,
+  scope     TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX place_scope ON place (scope, tenant_id);
+
+-- What edges mean, by numbers.
+CREATE TABLE relation (
+  number INTEGER PRIMARY KEY,
+  name   TEXT    NOT NULL
+);
+
+-- Tenants, scopes and layers of records, by one number. They stay, as in `index_change`.
+CREATE TABLE shelf (
+  number    INTEGER PRIMARY KEY,
+  tenant_id TEXT    NOT NULL,
+  scope     TEXT    NOT NULL,
+  layer     TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX shelf_place ON shelf (scope, layer, tenant_id);
+
+-- Every derived layer, in numbers: one row per version. What is searched has a column, the rest is `body`: JSON text of facts, packed of
+-- others. `claim_key` is a digest: of subject and predicate, then of the whole claim. Earlier releases kept the text. Statements read
+-- and write the view `record`, and change what is here.
+CREATE TABLE record_row (
+  record        INTEGER NOT NULL,
+  version       INTEGER NOT NULL,
+  shelf         INTEGER NOT NULL,
+  position      INTEGER NOT NULL,
+  subject       INTEGER,
+  predicate     TEXT,
+  object_key    TEXT,
+  slot          TEXT,
+  claim_key     TEXT,
+  session       TEXT,
+  topic         TEXT,
+  confidence    REAL    NOT NULL,
+  stance        TEXT,
+  valid_from    INTEGER NOT NULL,
+  valid_to      INTEGER,
+  recorded_from INTEGER NOT NULL,
+  recorded_to   INTEGER,
+  superseded_by TEXT,
+  closed_by     TEXT,
+  excluded      INTEGER NOT NULL DEFAULT 0,
+  body          TEXT    NOT NULL,
+  status        TEXT,
+  salience      INTEGER,
+  horizon       TEXT,
+  due_at        INTEGER,
+  due_offset    INTEGER,
+  seen_at       INTEGER,
+  PRIMARY KEY (record, version)
 ) WITHOUT ROWID;
-CREATE INDEX support_source ON support (tenant_id, source_id, record_id);
+CREATE INDEX record_scope ON record_row (shelf, recorded_from);
+CREATE INDEX record_subject ON record_row (subject, shelf, recorded_from) WHERE subject IS NOT NULL;
+CREATE INDEX record_topic ON record_row (shelf, topic, coalesce(recorded_to, 9223372036854775807)) WHERE topic IS NOT NULL;
+CREATE INDEX record_slot ON record_row (shelf, slot, recorded_from) WHERE slot IS NOT NULL;
+CREATE INDEX record_object ON record_row (shelf, object_key, recorded_from) WHERE object_key GLOB 'ent_*';
+CREATE INDEX record_claim ON record_row (shelf, claim_key) WHERE claim_key IS NOT NULL;
+CREATE INDEX record_ended ON record_row (recorded_to) WHERE recorded_to IS NOT NULL;
+-- Those that an earlier release wrote, until they are packed: no facts, which alone have a predicate and no stance.
+CREATE INDEX record_unpacked ON record_row (shelf) WHERE typeof(body) = 'text' AND (predicate IS NULL OR stance IS NOT NULL);
+
+-- The why graph and the reference count, in numbers. Statements read and write the view `support`.
+CREATE TABLE support_row (
+  record      INTEGER NOT NULL,
+  source      INTEGER NOT NULL,
+  relation    INTEGER NOT NULL,
+  weight      REAL    NOT NULL,
+  against     INTEGER NOT NULL,
+  place       INTEGER NOT NULL,
+  actor       TEXT,
+  recorded_at INTEGER NOT NULL,
+  at          INTEGER,
+  part        TEXT,
+  accepted_in TEXT,
+  PRIMARY KEY (record, source, relation)
+) WITHOUT ROWID;
+CREATE INDEX support_source ON support_row (source, record);
 
 CREATE TABLE entity (
   tenant_id          TEXT    NOT NULL,
@@ -232,41 +259,138 @@ CREATE TABLE entity (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX entity_name ON entity (tenant_id, normalised_name);
 
--- The names under which scopes know an entity: content of those scopes.
-CREATE TABLE mention (
-  tenant_id          TEXT    NOT NULL,
-  entity_id          TEXT    NOT NULL,
-  scope              TEXT    NOT NULL,
-  event_id           TEXT    NOT NULL,
-  position           INTEGER NOT NULL,
-  surface            TEXT    NOT NULL,
-  type               TEXT,
-  PRIMARY KEY (tenant_id, entity_id, scope, event_id, surface)
+-- The names under which scopes know an entity, in numbers: content of those scopes. Statements read and write the view `mention`.
+CREATE TABLE mention_row (
+  entity   INTEGER NOT NULL,
+  place    INTEGER NOT NULL,
+  event    INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  surface  TEXT    NOT NULL,
+  type     TEXT,
+  PRIMARY KEY (entity, place, event, surface)
 ) WITHOUT ROWID;
-CREATE INDEX mention_event ON mention (tenant_id, event_id);
+CREATE INDEX mention_event ON mention_row (event);
 
--- What search reads. `id` orders rows by indexing; the full-text table shares it as its rowid.
+-- Records, edges and mentions with their ids.
+CREATE VIEW record AS
+SELECT
+  h.tenant_id AS tenant_id, n.id AS id, r.version AS version, h.layer AS layer, h.scope AS scope,
+  r.position AS position, s.id AS subject, r.predicate AS predicate, r.object_key AS object_key, r.slot AS slot,
+  r.claim_key AS claim_key, r.session AS session, r.topic AS topic, r.confidence AS confidence, r.stance AS stance,
+  r.valid_from AS valid_from, r.valid_to AS valid_to, r.recorded_from AS recorded_from, r.recorded_to AS recorded_to,
+  r.superseded_by AS superseded_by, r.closed_by AS closed_by, r.excluded AS excluded, r.body AS body,
+  r.status AS status, r.salience AS salience, r.horizon AS horizon, r.due_at AS due_at, r.due_offset AS due_offset,
+  r.seen_at AS seen_at
+FROM record_row AS r JOIN shelf AS h ON h.number = r.shelf
+JOIN identifier AS n ON n.number = r.record AND n.tenant_id = h.tenant_id
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = h.tenant_id;
+
+CREATE VIEW support AS
+SELECT r.tenant_id AS tenant_id, r.id AS record_id, s.id AS source_id, n.name AS relation, e.weight AS weight,
+  iif(e.against, 'against', 'supports') AS polarity, e.place AS place, e.actor AS actor, e.recorded_at AS recorded_at, e.at AS at,
+  e.part AS part, e.accepted_in AS accepted_in
+FROM support_row AS e JOIN identifier AS r ON r.number = e.record
+JOIN identifier AS s ON s.number = e.source AND s.tenant_id = r.tenant_id
+LEFT JOIN relation AS n ON n.number = e.relation;
+
+CREATE VIEW mention AS
+SELECT p.tenant_id AS tenant_id, n.id AS entity_id, p.scope AS scope, e.id AS event_id, m.position AS position, m.surface AS surface,
+  m.type AS type
+FROM mention_row AS m JOIN place AS p ON p.number = m.place
+JOIN identifier AS n ON n.number = m.entity AND n.tenant_id = p.tenant_id
+JOIN identifier AS e ON e.number = m.event AND e.tenant_id = p.tenant_id;
+
+-- What a conflict does is said by the statement, also to what its triggers write.
+CREATE TRIGGER record_put INSTEAD OF INSERT ON record BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.id AND tenant_id = NEW.tenant_id);
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.subject
+  WHERE NEW.subject IS NOT NULL AND NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.subject AND tenant_id = NEW.tenant_id);
+  INSERT INTO shelf (tenant_id, scope, layer) SELECT NEW.tenant_id, NEW.scope, NEW.layer
+  WHERE NOT EXISTS (SELECT 1 FROM shelf WHERE tenant_id = NEW.tenant_id AND scope = NEW.scope AND layer = NEW.layer);
+  INSERT INTO record_row (
+    record, version, shelf, position, subject, predicate, object_key, slot, claim_key, session, topic, confidence,
+    stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, closed_by, excluded, body, status,
+    salience, horizon, due_at, due_offset, seen_at
+  )
+  SELECT
+    n.number, NEW.version, h.number, NEW.position,
+    (SELECT number FROM identifier WHERE id = NEW.subject AND tenant_id = NEW.tenant_id), NEW.predicate,
+    NEW.object_key, NEW.slot, NEW.claim_key, NEW.session, NEW.topic, NEW.confidence, NEW.stance, NEW.valid_from,
+    NEW.valid_to, NEW.recorded_from, NEW.recorded_to, NEW.superseded_by, NEW.closed_by, coalesce(NEW.excluded, 0), NEW.body,
+    NEW.status, NEW.salience, NEW.horizon, NEW.due_at, NEW.due_offset, NEW.seen_at
+  FROM identifier AS n, shelf AS h
+  WHERE n.id = NEW.id AND n.tenant_id = NEW.tenant_id AND h.tenant_id = NEW.tenant_id AND h.scope = NEW.scope AND h.layer = NEW.layer;
+END;
+CREATE TRIGGER record_taken INSTEAD OF DELETE ON record BEGIN
+  DELETE FROM record_row
+  WHERE record = (SELECT number FROM identifier WHERE id = OLD.id AND tenant_id = OLD.tenant_id) AND version = OLD.version;
+END;
+CREATE TRIGGER support_put INSTEAD OF INSERT ON support BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.record_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.record_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.source_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.source_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO relation (name) SELECT NEW.relation WHERE NOT EXISTS (SELECT 1 FROM relation WHERE name = NEW.relation);
+  INSERT INTO support_row (record, source, relation, weight, against, place, actor, recorded_at, at, part, accepted_in)
+  SELECT r.number, s.number, n.number, NEW.weight, NEW.polarity = 'against', NEW.place, NEW.actor, NEW.recorded_at, NEW.at, NEW.part,
+    NEW.accepted_in
+  FROM identifier AS r, identifier AS s, relation AS n
+  WHERE r.id = NEW.record_id AND r.tenant_id = NEW.tenant_id AND s.id = NEW.source_id AND s.tenant_id = NEW.tenant_id
+    AND n.name = NEW.relation;
+END;
+CREATE TRIGGER support_taken INSTEAD OF DELETE ON support BEGIN
+  DELETE FROM support_row
+  WHERE record = (SELECT number FROM identifier WHERE id = OLD.record_id AND tenant_id = OLD.tenant_id)
+    AND source = (SELECT number FROM identifier WHERE id = OLD.source_id AND tenant_id = OLD.tenant_id)
+    AND relation = (SELECT number FROM relation WHERE name = OLD.relation);
+END;
+CREATE TRIGGER mention_put INSTEAD OF INSERT ON mention BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.entity_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.entity_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.event_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.event_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  INSERT INTO mention_row (entity, place, event, position, surface, type)
+  SELECT n.number, p.number, e.number, NEW.position, NEW.surface, NEW.type
+  FROM identifier AS n, place AS p, identifier AS e
+  WHERE n.id = NEW.entity_id AND n.tenant_id = NEW.tenant_id AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id
+    AND e.id = NEW.event_id AND e.tenant_id = NEW.tenant_id;
+END;
+CREATE TRIGGER mention_taken INSTEAD OF DELETE ON mention BEGIN
+  DELETE FROM mention_row
+  WHERE entity = (SELECT number FROM identifier WHERE id = OLD.entity_id AND tenant_id = OLD.tenant_id)
+    AND place = (SELECT number FROM place WHERE scope = OLD.scope AND tenant_id = OLD.tenant_id)
+    AND event = (SELECT number FROM identifier WHERE id = OLD.event_id AND tenant_id = OLD.tenant_id)
+    AND surface = OLD.surface;
+END;
+
+
+-- What search reads, in numbers. `id` orders rows by indexing; the full-text table shares it as its rowid. Statements read, put and change
+-- the view `text`.
 CREATE TABLE text_row (
-  id                 INTEGER PRIMARY KEY AUTOINCREMENT,
-  tenant_id          TEXT    NOT NULL,
-  record_id          TEXT    NOT NULL,
-  layer              TEXT    NOT NULL,
-  scope              TEXT    NOT NULL,
-  recorded_at        INTEGER NOT NULL,
-  observed_at        INTEGER NOT NULL,
-  session            TEXT,
-  speaker            TEXT,
-  role               TEXT,
-  characters         INTEGER NOT NULL,
-  question_share     REAL    NOT NULL,
-  self_share         REAL    NOT NULL,
-  terms              TEXT    NOT NULL,
-  keys               TEXT    NOT NULL,
-  wants_vector       INTEGER NOT NULL DEFAULT 0,
-  excluded           INTEGER NOT NULL DEFAULT 0
-, quarantined TEXT NOT NULL DEFAULT '', days TEXT NOT NULL DEFAULT '');
-CREATE UNIQUE INDEX text_row_record ON text_row (tenant_id, record_id);
-CREATE INDEX text_row_scope ON text_row (tenant_id, scope, id);
+  id             INTEGER PRIMARY KEY AUTOINCREMENT,
+  record         INTEGER NOT NULL,
+  layer          TEXT    NOT NULL,
+  place          INTEGER NOT NULL,
+  recorded_at    INTEGER NOT NULL,
+  observed_at    INTEGER NOT NULL,
+  session        TEXT,
+  speaker        TEXT,
+  role           TEXT,
+  characters     INTEGER NOT NULL,
+  question_share REAL    NOT NULL,
+  self_share     REAL    NOT NULL,
+  terms          TEXT    NOT NULL,
+  keys           TEXT    NOT NULL,
+  wants_vector   INTEGER NOT NULL DEFAULT 0,
+  excluded       INTEGER NOT NULL DEFAULT 0,
+  quarantined    TEXT    NOT NULL DEFAULT '',
+  days           TEXT    NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX text_row_record ON text_row (record);
+CREATE INDEX text_row_place ON text_row (place);
 CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;
 
 -- Terms come analysed, so the tokenizer only splits them. The scope stands among them as one token: every match is
@@ -276,17 +400,23 @@ CREATE VIRTUAL TABLE text_index USING fts5 (
   terms, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 
-CREATE TABLE vector_row (
-  id                 INTEGER PRIMARY KEY AUTOINCREMENT,
-  tenant_id          TEXT    NOT NULL,
-  record_id          TEXT    NOT NULL,
-  scope              TEXT    NOT NULL,
-  model              TEXT    NOT NULL,
-  pooled             BLOB    NOT NULL,
-  tokens             BLOB    NOT NULL
+-- The models that made vectors, by numbers.
+CREATE TABLE embedder (
+  number INTEGER PRIMARY KEY,
+  name   TEXT    NOT NULL
 );
-CREATE UNIQUE INDEX vector_row_record ON vector_row (tenant_id, record_id, model);
-CREATE INDEX vector_row_scope ON vector_row (tenant_id, scope, model, id);
+
+-- Vectors, in numbers. Statements read and put the view `vector`.
+CREATE TABLE vector_row (
+  id     INTEGER PRIMARY KEY AUTOINCREMENT,
+  record INTEGER NOT NULL,
+  place  INTEGER NOT NULL,
+  model  INTEGER NOT NULL,
+  pooled BLOB    NOT NULL,
+  tokens BLOB    NOT NULL
+);
+CREATE UNIQUE INDEX vector_row_record ON vector_row (record, model);
+CREATE INDEX vector_row_place ON vector_row (place, model);
 
 -- The token vectors of a row, in its order: from 256 times its id on. They fill pages, and who reads pooled vectors passes none of
 -- them. A row that has its tokens itself was written by an earlier release, or is too long.
@@ -294,8 +424,64 @@ CREATE TABLE token_piece (
   number             INTEGER PRIMARY KEY,
   tokens             BLOB    NOT NULL
 );
-CREATE TRIGGER vector_row_gone AFTER DELETE ON vector_row BEGIN
-  DELETE FROM token_piece WHERE number BETWEEN OLD.id * 256 AND OLD.id * 256 + 255;
+
+-- Rows of search with their ids.
+CREATE VIEW text AS
+SELECT
+  t.id AS id, p.tenant_id AS tenant_id, n.id AS record_id, t.layer AS layer, p.scope AS scope,
+  t.recorded_at AS recorded_at, t.observed_at AS observed_at, t.session AS session, t.speaker AS speaker,
+  t.role AS role, t.characters AS characters, t.question_share AS question_share, t.self_share AS self_share,
+  t.terms AS terms, t.keys AS keys, t.wants_vector AS wants_vector, t.excluded AS excluded,
+  t.quarantined AS quarantined, t.days AS days
+FROM text_row AS t JOIN place AS p ON p.number = t.place
+JOIN identifier AS n ON n.number = t.record AND n.tenant_id = p.tenant_id;
+
+CREATE VIEW vector AS
+SELECT v.id AS id, p.tenant_id AS tenant_id, n.id AS record_id, p.scope AS scope, m.name AS model, v.pooled AS pooled, v.tokens AS tokens
+FROM vector_row AS v JOIN place AS p ON p.number = v.place
+JOIN identifier AS n ON n.number = v.record AND n.tenant_id = p.tenant_id
+JOIN embedder AS m ON m.number = v.model;
+
+CREATE TRIGGER text_put INSTEAD OF INSERT ON text BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.record_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.record_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  INSERT INTO text_row (
+    record, layer, place, recorded_at, observed_at, session, speaker, role, characters, question_share, self_share,
+    terms, keys, wants_vector, excluded, quarantined, days
+  )
+  SELECT
+    n.number, NEW.layer, p.number, NEW.recorded_at, NEW.observed_at, NEW.session, NEW.speaker, NEW.role,
+    NEW.characters, NEW.question_share, NEW.self_share, NEW.terms, NEW.keys, coalesce(NEW.wants_vector, 0),
+    coalesce(NEW.excluded, 0), coalesce(NEW.quarantined, ''), coalesce(NEW.days, '')
+  FROM identifier AS n, place AS p
+  WHERE n.id = NEW.record_id AND n.tenant_id = NEW.tenant_id AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id;
+END;
+CREATE TRIGGER text_changed INSTEAD OF UPDATE ON text BEGIN
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  UPDATE text_row SET
+    layer = NEW.layer, place = (SELECT number FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id),
+    recorded_at = NEW.recorded_at, observed_at = NEW.observed_at, session = NEW.session, speaker = NEW.speaker,
+    role = NEW.role, characters = NEW.characters, question_share = NEW.question_share, self_share = NEW.self_share,
+    terms = NEW.terms, keys = NEW.keys, wants_vector = NEW.wants_vector, excluded = NEW.excluded,
+    quarantined = NEW.quarantined, days = NEW.days
+  WHERE id = OLD.id;
+END;
+CREATE TRIGGER vector_put INSTEAD OF INSERT ON vector BEGIN
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.record_id
+  WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.record_id AND tenant_id = NEW.tenant_id);
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  INSERT INTO embedder (name) SELECT NEW.model WHERE NOT EXISTS (SELECT 1 FROM embedder WHERE name = NEW.model);
+  INSERT INTO vector_row (record, place, model, pooled, tokens)
+  SELECT n.number, p.number, m.number, NEW.pooled, NEW.tokens FROM identifier AS n, place AS p, embedder AS m
+  WHERE n.id = NEW.record_id AND n.tenant_id = NEW.tenant_id AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id
+    AND m.name = NEW.model;
+END;
+CREATE TRIGGER vector_taken INSTEAD OF DELETE ON vector BEGIN
+  DELETE FROM vector_row WHERE id = OLD.id;
 END;
 
 -- The ids of the records and sources whose versions or edges changed lately, so that a process knows what of its memory is old. Rows go
@@ -308,23 +494,73 @@ CREATE TABLE touched (
 CREATE TRIGGER touched_kept AFTER INSERT ON touched BEGIN
   DELETE FROM touched WHERE number <= NEW.number - 2048;
 END;
-CREATE TRIGGER record_put AFTER INSERT ON record BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.id);
+CREATE TRIGGER record_row_put AFTER INSERT ON record_row BEGIN
+  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number = NEW.record;
 END;
-CREATE TRIGGER record_changed AFTER UPDATE ON record BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.id);
+CREATE TRIGGER record_row_changed AFTER UPDATE ON record_row BEGIN
+  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number = NEW.record;
 END;
-CREATE TRIGGER record_gone AFTER DELETE ON record BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (OLD.tenant_id, OLD.id);
+CREATE TRIGGER support_row_put AFTER INSERT ON support_row BEGIN
+  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number IN (NEW.record, NEW.source);
 END;
-CREATE TRIGGER support_put AFTER INSERT ON support BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.record_id), (NEW.tenant_id, NEW.source_id);
+-- A number goes with the last row that has it. Where another is most likely left is looked first.
+CREATE TRIGGER record_row_gone AFTER DELETE ON record_row BEGIN
+  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number = OLD.record;
+  DELETE FROM identifier WHERE number IN (OLD.record, OLD.subject)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
 END;
-CREATE TRIGGER support_changed AFTER UPDATE ON support BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (NEW.tenant_id, NEW.record_id), (NEW.tenant_id, NEW.source_id);
+CREATE TRIGGER support_row_gone AFTER DELETE ON support_row BEGIN
+  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number IN (OLD.record, OLD.source);
+  DELETE FROM identifier WHERE number IN (OLD.record, OLD.source)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
 END;
-CREATE TRIGGER support_gone AFTER DELETE ON support BEGIN
-  INSERT INTO touched (tenant_id, id) VALUES (OLD.tenant_id, OLD.record_id), (OLD.tenant_id, OLD.source_id);
+CREATE TRIGGER mention_row_gone AFTER DELETE ON mention_row BEGIN
+  DELETE FROM identifier WHERE number IN (OLD.entity, OLD.event)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
+END;
+CREATE TRIGGER text_row_gone AFTER DELETE ON text_row BEGIN
+  DELETE FROM identifier WHERE number = OLD.record
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
+END;
+CREATE TRIGGER vector_row_gone AFTER DELETE ON vector_row BEGIN
+  DELETE FROM token_piece WHERE number BETWEEN OLD.id * 256 AND OLD.id * 256 + 255;
+  DELETE FROM identifier WHERE number = OLD.record
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
 END;
 
 -- Counts removals and exclusions per scope: followers that hold rows in memory start over when it moves.

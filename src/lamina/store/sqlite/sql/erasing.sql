@@ -33,19 +33,21 @@ DELETE FROM job WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_eac
 
 -- name: text_numbers
 -- The numbers of the rows of search of some ids, a JSON list.
-SELECT id FROM text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+SELECT id FROM text WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
 
 -- name: drop_vectors_of
 -- The vectors of some ids.
-DELETE FROM vector_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+DELETE FROM vector WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
 
 -- name: drop_records
 -- Every version of some records.
-DELETE FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2));
+DELETE FROM record_row WHERE record IN (
+  SELECT n.number FROM json_each(?2) AS wanted CROSS JOIN identifier AS n WHERE n.id = wanted.value AND n.tenant_id = ?1);
 
 -- name: drop_supports_of
 -- What some records or events rested on.
-DELETE FROM support WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+DELETE FROM support_row WHERE record IN (
+  SELECT n.number FROM json_each(?2) AS wanted CROSS JOIN identifier AS n WHERE n.id = wanted.value AND n.tenant_id = ?1);
 
 -- name: drop_support
 -- One support.
@@ -177,16 +179,16 @@ WHERE e.tenant_id = ?1
 
 -- name: changed_at
 -- The records of which a version ended at instants, ?2, or a claim of scopes, ?3, began; both are JSON lists.
-SELECT id FROM record INDEXED BY record_ended
+SELECT id FROM record
 WHERE tenant_id = ?1 AND recorded_to IN (SELECT value FROM json_each(?2)) AND recorded_to IS NOT NULL
 UNION
-SELECT id FROM record INDEXED BY record_scope
+SELECT id FROM record
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?3)) AND layer IN ('facts', 'beliefs')
   AND recorded_from IN (SELECT value FROM json_each(?2));
 
 -- name: records_within
 -- The records of scopes: ?2 is a JSON list.
-SELECT DISTINCT id FROM record INDEXED BY record_scope
+SELECT DISTINCT id FROM record
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) LIMIT ?3;
 
 -- name: events_sent_into
@@ -201,9 +203,10 @@ UPDATE event SET directives = ?3 WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: claims_of
 -- The facts and beliefs of a scope by subject and predicate: ?3 is a JSON list of these.
-SELECT r.id FROM json_each(?3) AS wanted CROSS JOIN record AS r INDEXED BY record_subject
-WHERE r.tenant_id = ?1 AND r.scope = ?2 AND r.layer IN ('facts', 'beliefs') AND r.subject = wanted.value ->> 0
-  AND r.predicate = wanted.value ->> 1;
+SELECT n.id FROM json_each(?3) AS wanted CROSS JOIN shelf AS h CROSS JOIN identifier AS s
+CROSS JOIN record_row AS r INDEXED BY record_subject CROSS JOIN identifier AS n
+WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.layer IN ('facts', 'beliefs') AND s.tenant_id = ?1 AND s.id = wanted.value ->> 0
+  AND r.subject = s.number AND r.shelf = h.number AND r.predicate = wanted.value ->> 1 AND n.number = r.record AND n.tenant_id = ?1;
 
 -- name: frozen_matters
 -- Which subjects and predicates of a scope have frozen claims, and up to when: ?3 is a JSON list of these.
@@ -233,7 +236,7 @@ FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) GRO
 -- Their rows of search.
 SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
        question_share, self_share, terms, keys, wants_vector, quarantined, days
-FROM text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) ORDER BY record_id;
+FROM text WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) ORDER BY record_id;
 
 -- name: made_replayed
 -- The instants of the events that a replay derives: nothing of what they made is there before they are.
@@ -255,21 +258,19 @@ DROP TABLE IF EXISTS temp.replayed;
 
 -- name: lay_records
 -- What events made of frozen records that do not make it again. Where one that does ends a version, it will.
-INSERT INTO main.record
+INSERT OR IGNORE INTO main.record
 SELECT tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key, session, topic,
   confidence, stance, valid_from, valid_to, recorded_from,
   iif((f.tenant_id, f.recorded_to) IN (SELECT tenant_id, recorded_at FROM temp.replayed), NULL, recorded_to), superseded_by,
   iif((f.tenant_id, f.recorded_to) IN (SELECT tenant_id, recorded_at FROM temp.replayed), NULL, closed_by), excluded, body,
   status, salience, horizon, due_at, due_offset, seen_at
 FROM main.frozen_record AS f
-WHERE (f.tenant_id, f.recorded_from) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed)
-ON CONFLICT DO NOTHING;
+WHERE (f.tenant_id, f.recorded_from) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed);
 
 -- name: lay_supports
 -- And what they rest on by these.
-INSERT INTO main.support SELECT * FROM main.frozen_support AS f
-WHERE (f.tenant_id, f.recorded_at) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed)
-ON CONFLICT DO NOTHING;
+INSERT OR IGNORE INTO main.support SELECT * FROM main.frozen_support AS f
+WHERE (f.tenant_id, f.recorded_at) NOT IN (SELECT tenant_id, recorded_at FROM temp.replayed);
 
 -- name: lay_entities
 -- What they name.
@@ -278,8 +279,7 @@ WHERE true ORDER BY position, event_id, surface ON CONFLICT DO NOTHING;
 
 -- name: lay_mentions
 -- By which name.
-INSERT INTO main.mention SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM main.frozen_mention
-WHERE true ON CONFLICT DO NOTHING;
+INSERT OR IGNORE INTO main.mention SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM main.frozen_mention;
 
 -- name: frozen_texts
 -- How search finds them.
@@ -324,7 +324,8 @@ DELETE FROM aside.support WHERE tenant_id = ?1 AND record_id IN (SELECT value FR
 
 -- name: forget_texts_aside
 -- And its rows of search.
-DELETE FROM aside.text_row WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+DELETE FROM aside.text_row WHERE record IN (
+  SELECT n.number FROM aside.identifier AS n WHERE n.tenant_id = ?1 AND n.id IN (SELECT value FROM json_each(?2)));
 
 -- name: put_redacted_derivation
 -- What rested on an event without words, and is deleted.

@@ -16,10 +16,10 @@ ORDER BY position;
 -- name: citations_above
 -- Every edge of every record that rests on sources, through any number of records: ?2 is a JSON list. Joins are crossed to keep their order.
 WITH RECURSIVE dependant (id) AS (
-  SELECT s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+  SELECT s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
   WHERE s.tenant_id = ?1 AND s.source_id = wanted.value
   UNION
-  SELECT s.record_id FROM dependant AS d CROSS JOIN support AS s INDEXED BY support_source
+  SELECT s.record_id FROM dependant AS d CROSS JOIN support AS s
   WHERE s.tenant_id = ?1 AND s.source_id = d.id
 )
 SELECT s.record_id, (SELECT r.scope FROM record AS r WHERE r.tenant_id = ?1 AND r.id = s.record_id LIMIT 1),
@@ -30,9 +30,9 @@ ORDER BY s.record_id, s.source_id, s.polarity;
 
 -- name: records_of_place
 -- The records of a scope and of those below it, whose paths lie between ?3 and ?4.
-SELECT layer, id, scope FROM record INDEXED BY record_scope WHERE tenant_id = ?1 AND scope = ?2
+SELECT layer, id, scope FROM record WHERE tenant_id = ?1 AND scope = ?2
 UNION
-SELECT layer, id, scope FROM record INDEXED BY record_scope WHERE tenant_id = ?1 AND scope > ?3 AND scope < ?4
+SELECT layer, id, scope FROM record WHERE tenant_id = ?1 AND scope > ?3 AND scope < ?4
 ORDER BY layer, id;
 
 -- name: put_erasure_preview
@@ -143,11 +143,12 @@ SELECT layer, count(*) FROM tombstone WHERE tenant_id = ?1 AND erasure_id = ?2 G
 WITH named AS (
   SELECT DISTINCT m.scope, m.entity_id FROM json_each(?2) AS e CROSS JOIN mention AS m
   WHERE m.tenant_id = ?1 AND m.entity_id = e.value)
-SELECT r.id, r.scope FROM named CROSS JOIN record AS r INDEXED BY record_subject
-WHERE r.tenant_id = ?1 AND r.scope = named.scope AND r.layer IN ('facts', 'beliefs') AND r.subject = named.entity_id
-  AND r.recorded_to IS NULL AND r.excluded = 0
+SELECT n.id AS id, h.scope AS scope FROM named CROSS JOIN shelf AS h CROSS JOIN identifier AS s
+CROSS JOIN record_row AS r INDEXED BY record_subject CROSS JOIN identifier AS n
+WHERE h.tenant_id = ?1 AND h.scope = named.scope AND h.layer IN ('facts', 'beliefs') AND s.tenant_id = ?1 AND s.id = named.entity_id
+  AND r.subject = s.number AND r.shelf = h.number AND r.recorded_to IS NULL AND r.excluded = 0 AND n.number = r.record AND n.tenant_id = ?1
 UNION
-SELECT r.id, r.scope FROM named CROSS JOIN record AS r INDEXED BY record_object
+SELECT r.id, r.scope FROM named CROSS JOIN record AS r
 WHERE r.tenant_id = ?1 AND r.scope = named.scope AND r.layer IN ('facts', 'beliefs') AND r.object_key = named.entity_id AND r.object_key GLOB 'ent_*'
   AND r.recorded_to IS NULL AND r.excluded = 0
 ORDER BY 1, 2;

@@ -27,7 +27,7 @@ WHERE e.tenant_id = ?1 AND e.scope = ?2 AND e.position > ?3 ORDER BY e.position 
 
 -- name: records_unrenewed
 -- Standing records of a layer that nothing bore out after ?4, past ?5 and ?6.
-SELECT r.recorded_from, r.id FROM record AS r INDEXED BY record_scope
+SELECT r.recorded_from, r.id FROM record AS r
 WHERE r.tenant_id = ?1 AND r.scope = ?2 AND r.layer = ?3 AND r.recorded_from <= ?4 AND (r.recorded_from, r.id) > (?5, ?6)
   AND r.recorded_to IS NULL AND r.excluded = 0
   AND NOT EXISTS (SELECT 1 FROM support AS s WHERE s.tenant_id = ?1 AND s.record_id = r.id AND s.polarity <> 'against'

@@ -1,19 +1,18 @@
 -- name: insert_record
 -- One version; the same version again is the same row. It is excluded where those before it are by now: it was derived
 -- before it lands.
-INSERT INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
+INSERT OR IGNORE INTO record (tenant_id, id, version, layer, scope, position, subject, predicate, object_key, slot, claim_key,
                     session, topic, confidence, stance, valid_from, valid_to, recorded_from, recorded_to,
                     superseded_by, closed_by, excluded, body,
                     status, salience, horizon, due_at, due_offset, seen_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
         ?22 OR (?3 > 1 AND EXISTS (SELECT 1 FROM record WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1)), ?23, ?24, ?25, ?26, ?27,
-        ?28, ?29)
-ON CONFLICT (tenant_id, id, version) DO NOTHING;
+        ?28, ?29);
 
 -- name: close_record
 -- End a version.
-UPDATE record SET recorded_to = ?4, closed_by = ?5
-WHERE tenant_id = ?1 AND id = ?2 AND version = ?3 AND recorded_to IS NULL;
+UPDATE record_row SET recorded_to = ?4, closed_by = ?5
+WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND version = ?3 AND recorded_to IS NULL;
 
 -- name: versions_followed
 -- Versions that others follow, with the bodies of both: ?2 is a JSON list of ids, each with the number of the newer one.
@@ -29,46 +28,55 @@ WHERE r.tenant_id = ?1 AND r.id = wanted.value ->> 0
   AND r.version BETWEEN wanted.value ->> 1 AND (wanted.value ->> 1) / ?3 * ?3 + ?3;
 
 -- name: unpacked_bodies
--- Some versions whose bodies an earlier release wrote as text.
-SELECT tenant_id, id, version, layer, body FROM record INDEXED BY record_unpacked
-WHERE layer IN ('beliefs', 'episodes', 'understanding') AND typeof(body) = 'text' LIMIT ?1;
+-- Some versions whose bodies an earlier release wrote as text: facts alone, which have a predicate and no stance, stay text.
+SELECT n.tenant_id, n.id, r.version, h.layer, r.body FROM record_row AS r INDEXED BY record_unpacked
+CROSS JOIN shelf AS h ON h.number = r.shelf CROSS JOIN identifier AS n ON n.number = r.record
+WHERE typeof(r.body) = 'text' AND (r.predicate IS NULL OR r.stance IS NOT NULL) LIMIT ?1;
 
 -- name: pack_body
 -- The same in fewer bytes.
-UPDATE record SET body = ?4 WHERE tenant_id = ?1 AND id = ?2 AND version = ?3;
+UPDATE record_row SET body = ?4
+WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND version = ?3;
 
 -- name: latest_records
 -- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list. The ids lead: the other way round every
 -- version is read, and a concept has hundreds.
-SELECT r.* FROM json_each(?2) AS wanted CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND r.id = wanted.value
-  AND r.version = (SELECT v.version FROM record AS v
-                   WHERE v.tenant_id = ?1 AND v.id = wanted.value AND (?3 IS NULL OR v.recorded_from <= ?3)
-                   ORDER BY v.version DESC LIMIT 1);
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM json_each(?2) AS wanted CROSS JOIN identifier AS n ON n.tenant_id = ?1 AND n.id = wanted.value
+CROSS JOIN record_row AS r ON r.record = n.number
+  AND r.version = (SELECT v.version FROM record_row AS v
+                   WHERE v.record = n.number AND (?3 IS NULL OR v.recorded_from <= ?3)
+                   ORDER BY v.version DESC LIMIT 1)
+CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
 
 -- name: input_states
 -- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them: their
 -- bodies alone are JSON text, those of other layers are packed. What most of them say is not written.
-SELECT r.id, r.excluded, r.layer = 'facts', r.subject, iif(r.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
-       iif(r.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
+SELECT n.id, r.excluded, h.layer = 'facts', s.id, iif(h.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
+       iif(h.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
          AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT coalesce(r.body ->> '$.negated', 0)
          AND NOT coalesce(r.body ->> '$.external', 0)
          AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
-       iif(r.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
-FROM json_each(?2) AS wanted CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND r.id = wanted.value
-  AND r.version = (SELECT v.version FROM record AS v
-                   WHERE v.tenant_id = ?1 AND v.id = wanted.value AND (?3 IS NULL OR v.recorded_from <= ?3)
-                   ORDER BY v.version DESC LIMIT 1);
+       iif(h.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
+FROM json_each(?2) AS wanted CROSS JOIN identifier AS n ON n.tenant_id = ?1 AND n.id = wanted.value
+CROSS JOIN record_row AS r ON r.record = n.number
+  AND r.version = (SELECT v.version FROM record_row AS v
+                   WHERE v.record = n.number AND (?3 IS NULL OR v.recorded_from <= ?3)
+                   ORDER BY v.version DESC LIMIT 1)
+CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
 
 -- name: record_versions
 -- Every version of one record.
 SELECT * FROM record WHERE tenant_id = ?1 AND id = ?2 ORDER BY version;
 
 -- name: query_records
--- Versions inside scopes as seen from a place on both axes, newest knowledge first. Without statistics the planner takes
--- the primary key and reads all of a tenant, so that this and the next four name their index.
-SELECT * FROM record INDEXED BY record_scope
+-- Versions inside scopes as seen from a place on both axes, newest knowledge first. A plus before a
+-- column keeps its index out of the plan: without statistics the planner would not take the one that leaves the fewest rows.
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
   AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
@@ -89,9 +97,14 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_subject
--- As query_records, of one subject: its index is read newest first and left at the limit.
-SELECT * FROM record INDEXED BY record_subject
-WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+-- As query_records, of one subject: its index is read newest first and left at the limit. An entity may be told of in many other scopes, so
+-- that the order is given here and not by the view.
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM shelf AS h CROSS JOIN identifier AS s CROSS JOIN record_row AS r INDEXED BY record_subject CROSS JOIN identifier AS n
+WHERE h.tenant_id = :tenant_id AND h.scope IN (SELECT value FROM json_each(:scopes)) AND h.layer = :layer
+  AND s.tenant_id = :tenant_id AND s.id = :subject AND r.subject = s.number AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = :tenant_id
   AND (:with_excluded OR excluded = 0)
   AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
@@ -102,24 +115,24 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
       OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
-  AND subject = :subject AND (:predicate IS NULL OR predicate = :predicate)
+  AND (:predicate IS NULL OR predicate = :predicate)
   AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
   AND (:topic IS NULL OR topic = :topic)
   AND confidence >= :min_confidence
   AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
-  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
-ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+  AND (:after_at IS NULL OR (recorded_from, n.id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, n.id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_matter
 -- As query_records, of what is said of one subject by one predicate: what their claims are found by begins alike, from :matter up to
 -- before :matter_end, so that the others of a subject of whom much is told are not read. Of rows that earlier releases wrote it is a text,
 -- from :claims up to before :claims_end.
 SELECT r.* FROM (
-  SELECT id AS record_id, version AS number FROM record INDEXED BY record_claim
+  SELECT id AS record_id, version AS number FROM record
   WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
     AND claim_key >= :matter AND claim_key < :matter_end
   UNION ALL
-  SELECT id, version FROM record INDEXED BY record_claim
+  SELECT id, version FROM record
   WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
     AND claim_key >= :claims AND claim_key < :claims_end) AS own
 CROSS JOIN record AS r ON r.tenant_id = :tenant_id AND r.id = own.record_id AND r.version = own.number
@@ -142,9 +155,14 @@ WHERE (:with_excluded OR excluded = 0)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_object
--- As query_records, of claims that name an entity as their object.
-SELECT * FROM record INDEXED BY record_object
-WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
+-- As query_records_of_subject, of claims that name an entity as their object.
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM shelf AS h CROSS JOIN record_row AS r INDEXED BY record_object CROSS JOIN identifier AS n
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = :tenant_id
+WHERE h.tenant_id = :tenant_id AND h.scope IN (SELECT value FROM json_each(:scopes)) AND h.layer = :layer
+  AND r.object_key = :object_key AND r.object_key GLOB 'ent_*' AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = :tenant_id
   AND (:with_excluded OR excluded = 0)
   AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
@@ -155,20 +173,20 @@ WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes))
       OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
-  AND (:subject IS NULL OR subject = :subject) AND (:predicate IS NULL OR predicate = :predicate)
-  AND object_key = :object_key AND object_key GLOB 'ent_*' AND (:session IS NULL OR session = :session)
+  AND (:predicate IS NULL OR predicate = :predicate)
+  AND (:subject IS NULL OR s.id = :subject) AND (:session IS NULL OR session = :session)
   AND (:topic IS NULL OR topic = :topic)
   AND confidence >= :min_confidence
   AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
-  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
-ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+  AND (:after_at IS NULL OR (recorded_from, n.id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, n.id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_topic
 -- As query_records, of one topic and without versions that were superseded: those are passed over inside the index.
-SELECT * FROM record INDEXED BY record_topic
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND (:with_excluded OR excluded = 0)
-  AND recorded_from > :newer_than AND recorded_from <= :seen_at AND coalesce(recorded_to, 9223372036854775807) > :seen_at
+  AND +recorded_from > :newer_than AND +recorded_from <= :seen_at AND coalesce(recorded_to, 9223372036854775807) > :seen_at
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
   AND (:recorded_end IS NULL OR recorded_from < :recorded_end)
   AND (:valid_at IS NULL OR (
@@ -187,33 +205,39 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: records_ended_since
 -- Versions inside scopes that stood at ?4 and have ended since: ?2 is a JSON list.
-SELECT * FROM record INDEXED BY record_scope
+SELECT * FROM record
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND layer = ?3
   AND excluded = 0 AND recorded_from <= ?4 AND recorded_to > ?4
 ORDER BY recorded_from DESC, id DESC LIMIT ?5;
 
 -- name: records_in_slot
 -- Versions of one slot of one scope: what competing values hold now.
-SELECT * FROM record INDEXED BY record_slot
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND slot = :slot AND layer = :layer
   AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
 ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: records_in_slots
--- What several slots of one scope hold now, at most ?5 of each: ?4 is a JSON list.
-SELECT r.* FROM json_each(?4) AS wanted CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND (r.id, r.version) IN (
-  SELECT h.id, h.version FROM record AS h INDEXED BY record_slot
-  WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.slot = wanted.value AND h.layer = ?3
-    AND h.excluded = 0 AND h.recorded_to IS NULL
-  ORDER BY h.recorded_from DESC, h.id DESC, h.version DESC LIMIT ?5)
-ORDER BY r.recorded_from DESC, r.id DESC, r.version DESC;
+-- What several slots of one scope hold now, at most ?5 of each, which are the first of the index: ?4 is a JSON list.
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM json_each(?4) AS wanted CROSS JOIN record_row AS r
+CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
+CROSS JOIN identifier AS n ON n.number = r.record AND n.tenant_id = ?1
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1
+WHERE (r.record, r.version) IN (
+  SELECT k.record, k.version FROM record_row AS k INDEXED BY record_slot CROSS JOIN identifier AS d ON d.number = k.record AND d.tenant_id = ?1
+  WHERE k.shelf = (SELECT p.number FROM shelf AS p WHERE p.tenant_id = ?1 AND p.scope = ?2 AND p.layer = ?3) AND k.slot = wanted.value
+    AND k.excluded = 0 AND k.recorded_to IS NULL
+  ORDER BY k.recorded_from DESC, d.id DESC, k.version DESC LIMIT ?5)
+ORDER BY r.recorded_from DESC, n.id DESC, r.version DESC;
 
 -- name: loops_spoken_of
 -- Active loops among the newest open ones of a scope: those due between ?6 and ?7 by their day, the others as they were spoken
 -- of last; ?3 maps horizons to the instant before which nobody may have spoken last.
 SELECT head.* FROM (
-  SELECT * FROM record INDEXED BY record_topic
+  SELECT * FROM record
   WHERE tenant_id = ?1 AND scope = ?2 AND layer = 'facts' AND topic = 'loops.open' AND excluded = 0
     AND coalesce(recorded_to, 9223372036854775807) = 9223372036854775807
   ORDER BY recorded_from DESC, id DESC, version DESC LIMIT ?4) AS head
@@ -226,11 +250,11 @@ ORDER BY (head.due_at BETWEEN ?6 AND ?7) IS NOT TRUE,
 
 -- name: records_of_claim
 -- Versions that make one claim in one scope: found by its digest, or by its text where an earlier release wrote them.
-SELECT * FROM record INDEXED BY record_claim
+SELECT * FROM record
 WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
   AND claim_key IN (:claim_digest, :claim_key)
-  AND (:with_excluded OR excluded = 0) AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
-ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+  AND (:with_excluded OR excluded = 0) AND +recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
+ORDER BY +recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: touched_since
 -- The newest number of a change, the first that is kept, and what changed for a tenant after ?2.
@@ -239,9 +263,8 @@ SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'touched'), (SELECT min(num
 
 -- name: insert_support
 -- One edge of the why graph.
-INSERT INTO support (tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-ON CONFLICT (tenant_id, record_id, source_id, relation) DO NOTHING;
+INSERT OR IGNORE INTO support (tenant_id, record_id, source_id, relation, weight, polarity, place, actor, recorded_at, at, part, accepted_in)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
 
 -- name: supports_of
 -- What records rest on, or rested on at ?3: ?2 is a JSON list.
@@ -316,19 +339,19 @@ ORDER BY record_id, source_id;
 
 -- name: episodes_of
 -- The ids of the episodes, from ?3 up to before ?4, that held events at ?5: ?2 is a JSON list.
-SELECT source_id, record_id FROM support INDEXED BY support_source
+SELECT source_id, record_id FROM support
 WHERE tenant_id = ?1 AND source_id IN (SELECT value FROM json_each(?2)) AND record_id >= ?3 AND record_id < ?4
   AND recorded_at <= ?5
 GROUP BY source_id, record_id ORDER BY source_id, record_id;
 
 -- name: resting_on
 -- The ids alone of what rests on sources, from the index, once for each edge: ?2 is a JSON list.
-SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
 WHERE s.tenant_id = ?1 AND s.source_id = wanted.value;
 
 -- name: resting_on_by
 -- As resting_on, of what was known by ?3: that is not in the index, and the rows are read.
-SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s INDEXED BY support_source
+SELECT s.source_id, s.record_id FROM json_each(?2) AS wanted CROSS JOIN support AS s
 WHERE s.tenant_id = ?1 AND s.source_id = wanted.value AND s.recorded_at <= ?3;
 
 -- name: insert_entity
@@ -342,9 +365,8 @@ WHERE tenant_id = ?1 AND normalised_name IN (SELECT value FROM json_each(?2));
 
 -- name: insert_mention
 -- A name as an event used it.
-INSERT INTO mention (tenant_id, entity_id, scope, event_id, position, surface, type)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-ON CONFLICT DO NOTHING;
+INSERT OR IGNORE INTO mention (tenant_id, entity_id, scope, event_id, position, surface, type)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 
 -- name: type_by_first_mention
 -- An entity is of the type that it was named with first, whichever scope lands first.
@@ -353,11 +375,11 @@ WHERE tenant_id = ?1 AND id = ?2 AND type <> ?3 AND NOT EXISTS (
   SELECT 1 FROM mention WHERE tenant_id = ?1 AND entity_id = ?2 AND (position, event_id) < (?4, ?5));
 
 -- name: mentions_in_scopes
--- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists.
-SELECT tenant_id, entity_id, scope, event_id, position, surface, type FROM mention
-WHERE tenant_id = ?1 AND entity_id IN (SELECT value FROM json_each(?2))
-  AND scope IN (SELECT value FROM json_each(?3))
-ORDER BY position DESC, entity_id, surface LIMIT ?4;
+-- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists. An entity may be named in many other scopes, which are not read.
+SELECT m.tenant_id, m.entity_id, m.scope, m.event_id, m.position, m.surface, m.type
+FROM json_each(?3) AS wanted_scope CROSS JOIN json_each(?2) AS wanted CROSS JOIN mention AS m
+WHERE m.tenant_id = ?1 AND m.entity_id = wanted.value AND m.scope = wanted_scope.value
+ORDER BY m.position DESC, m.entity_id, m.surface LIMIT ?4;
 
 -- name: entity_types
 -- What entities are by their first mention in a scope, null for one without: ?3 is a JSON list.
@@ -371,7 +393,7 @@ FROM json_each(?3) AS wanted;
 
 -- name: exclude_record
 -- Keep a record out of recall and lists.
-UPDATE record SET excluded = 1 WHERE tenant_id = ?1 AND id = ?2;
+UPDATE record_row SET excluded = 1 WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1);
 
 -- name: all_dependants
 -- Everything that rests on a source, through any number of records. Joins are crossed to keep their order: here and
@@ -403,7 +425,7 @@ SELECT id FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_eac
 
 -- name: readmit_record
 -- A record that rests on something new is back in recall and lists.
-UPDATE record SET excluded = 0 WHERE tenant_id = ?1 AND id = ?2 AND excluded = 1;
+UPDATE record_row SET excluded = 0 WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND excluded = 1;
 
 -- name: event_supports_left
 -- Whether a record rests on an event that is not cancelled, through any number of records. It does not rest on what

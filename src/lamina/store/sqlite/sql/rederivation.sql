@@ -11,7 +11,7 @@ ON CONFLICT DO UPDATE SET versions = ?1, earlier = ?2;
 -- Every scope that has derived rows, with how many events.
 INSERT INTO stale_scope (tenant_id, scope, events)
 SELECT tenant_id, scope, (SELECT count(*) FROM event AS e WHERE e.tenant_id = s.tenant_id AND e.scope = s.scope)
-FROM (SELECT tenant_id, scope FROM text_row UNION SELECT tenant_id, scope FROM record
+FROM (SELECT tenant_id, scope FROM text UNION SELECT tenant_id, scope FROM record
       UNION SELECT tenant_id, scope FROM mention) AS s
 WHERE true ON CONFLICT DO UPDATE SET events = excluded.events, derived = 0;
 
@@ -144,18 +144,18 @@ WHERE tenant_id = ?1 AND id IN (SELECT id FROM temp.swapped);
 
 -- name: gone_texts
 -- Rows of search that are there no more.
-SELECT id FROM main.text_row AS t WHERE t.tenant_id = ?1 AND t.scope IN (SELECT value FROM json_each(?2))
-  AND NOT EXISTS (SELECT 1 FROM aside.text_row AS a WHERE a.tenant_id = ?1 AND a.record_id = t.record_id);
+SELECT id FROM main.text AS t WHERE t.tenant_id = ?1 AND t.scope IN (SELECT value FROM json_each(?2))
+  AND NOT EXISTS (SELECT 1 FROM aside.text AS a WHERE a.tenant_id = ?1 AND a.record_id = t.record_id);
 
 -- name: drop_vectors
 -- Vectors that another model made; all stay where it is not known which one does.
-DELETE FROM main.vector_row WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND model <> ?3;
+DELETE FROM main.vector WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND model <> ?3;
 
 -- name: want_vectors
 -- A row wants vectors where it is to have some and has none.
-UPDATE main.text_row SET wants_vector = coalesce((
-    SELECT a.wants_vector FROM aside.text_row AS a WHERE a.tenant_id = ?1 AND a.record_id = main.text_row.record_id), 0)
-  AND NOT EXISTS (SELECT 1 FROM main.vector_row AS v WHERE v.tenant_id = ?1 AND v.record_id = main.text_row.record_id)
+UPDATE main.text SET wants_vector = coalesce((
+    SELECT a.wants_vector FROM aside.text AS a WHERE a.tenant_id = ?1 AND a.record_id = main.text.record_id), 0)
+  AND NOT EXISTS (SELECT 1 FROM main.vector AS v WHERE v.tenant_id = ?1 AND v.record_id = main.text.record_id)
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2));
 
 -- name: lifecycle_of_failed
