@@ -47,12 +47,13 @@ def test_stretches_of_a_turn_have_the_tokens_that_are_theirs(
 
 def test_sentences_are_counted_behind_the_name_of_who_said_them() -> None:
     counter = WordPieceCounter()
-    starts = [0, SAID.index("We"), SAID.index("Then")]
     (before, green) = counter.count(["Mia: I slept badly.", "We painted the fence green."])
     rows = [FAR] * before + [NEAR] * green + [FAR] * 6
     (tokens,) = tokens_of_turns(QUESTION, TokenRows.joined([matrix(rows)]), [0])
     assert tokens is not None
-    assert tokens.nearness(counter, "Mia", SAID, starts) == pytest.approx([0, 1, 0], abs=0.01)
+    said = reading_of(append(MemoryStore(), SAID)[0])
+    own, *counts = said.token_counts(counter, "Mia")
+    assert tokens.maxsims(own, counts) == pytest.approx([0, 1, 0], abs=0.01)
 
 
 def test_a_turn_whose_vectors_are_still_to_come_has_none() -> None:
@@ -79,11 +80,7 @@ def test_a_turn_whose_vectors_are_still_to_come_has_none() -> None:
 def test_the_nearest_sentence_is_quoted_with_those_around_it_that_fit(
     near: list[float], chars: int, words: str
 ) -> None:
-    def nearness(line: str, starts: Sequence[int]) -> Sequence[float]:
-        assert [line[start] for start in starts] == ["I", "W", "T"]
-        return near
-
-    excerpts = Excerpts(reading_of(append(MemoryStore(), SAID)[0]), ("rain",), nearness)
+    excerpts = Excerpts(reading_of(append(MemoryStore(), SAID)[0]), ("rain",), lambda: near)
     assert excerpts.of(chars, nearest=True).words == words
 
 

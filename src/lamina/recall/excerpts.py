@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from lamina import limits
@@ -20,12 +21,15 @@ from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
 from lamina.models.counter import TokenCounter
 
-__all__ = ["Beginning", "Excerpt", "Excerpts", "Nearness", "Reading", "WholeLine", "reading_of"]
+__all__ = ["Beginning", "Excerpt", "Excerpts", "KnownLine", "Nearness", "Reading", "Run", "reading_of"]
 
-Nearness = Callable[[str, Sequence[int]], Sequence[float]]
-"""Of a line whose sentences begin at some places, how near each comes to the question."""
+Nearness = Callable[[], Sequence[float]]
+"""How near each sentence of a turn's line comes to the question."""
+Run = tuple[int, int, int]
+"""Up to how many characters, and which sentences in a row, half-open."""
 _SENTENCES_MAX: Final = 200
 """Nothing behind the first so many of a text is shown."""
+_LINES_KEPT_MAX: Final = 6
 _KEPT_CHARS_MAX: Final = 2000
 """A longer line is read each time: the sentences of a line take seven times its room."""
 
@@ -45,8 +49,8 @@ class Beginning(NamedTuple):
     is_plain: bool
 
 
-class WholeLine(NamedTuple):
-    """A line that quotes all of a turn, and its tokens as somebody counts them."""
+class KnownLine(NamedTuple):
+    """A line of a turn, and its tokens as somebody counts them."""
 
     counter: TokenCounter
     line: str
@@ -64,7 +68,18 @@ class Reading:
     """A turn as every line quotes it, whatever is asked: its text, that on one line, whether nothing in it has to be left out or written
     otherwise, and the days that were noted of it."""
 
-    __slots__ = ("_sentences", "_spans", "begins", "is_plain", "line", "noted", "observed", "text", "whole")
+    __slots__ = (
+        "_counts",
+        "_lines",
+        "_sentences",
+        "_spans",
+        "begins",
+        "is_plain",
+        "line",
+        "noted",
+        "observed",
+        "text",
+    )
 
     def __init__(self, event: Event, note: DayNote | None) -> None:
         self.text = text_of(event.content)
@@ -74,10 +89,29 @@ class Reading:
         self.noted: NotedDays | None = noted_days(self.line, self.observed, note)
         self.begins: Beginning | None = None
         """What stands before it where nothing is marked and nobody is called otherwise, once somebody has worded that."""
-        self.whole: WholeLine | None = None
-        """The line of such a turn that quotes all of it, once somebody has asked for it; of a long turn there is none."""
+        self._lines: dict[Run | None, KnownLine] = {}
         self._spans: Sequence[tuple[int, int]] | None = None
         self._sentences: _Sentences | None = None
+        self._counts: tuple[TokenCounter, Sequence[int]] | None = None
+
+    def known(self, run: Run | None, counter: TokenCounter) -> KnownLine | None:
+        """The line of such a turn that quotes a run of its sentences, None is all of it, where it was worded lately."""
+        line = self._lines.get(run)
+        return line if line is not None and line.counter is counter else None
+
+    def keep(self, run: Run | None, line: KnownLine) -> None:
+        """Remember a line of such a turn."""
+        if len(self._lines) >= _LINES_KEPT_MAX:
+            self._lines.clear()
+        self._lines[run] = line
+
+    def token_counts(self, counter: TokenCounter, speaker: str) -> Sequence[int]:
+        """The tokens of what a model reads before the first sentence, the speaker's name, and of each sentence with what follows it."""
+        if self._counts is None or self._counts[0] is not counter:
+            starts = [start for start, _ in self.spans]
+            parts = [self.line[start:end] for start, end in pairwise([*starts, len(self.line)])]
+            self._counts = counter, counter.count([f"{speaker}: {self.line[: starts[0]]}", *parts])
+        return self._counts[1]
 
     @property
     def spans(self) -> Sequence[tuple[int, int]]:
@@ -158,13 +192,13 @@ class Excerpts:
         """The whole line where it has up to so many characters; of a longer one the run of sentences that holds most of the question's
         terms, a term by how rare it is in the text: what every sentence says tells none from another. What is ``nearest`` is the sentence that
         comes nearest to the question, with those around it that there is room for."""
-        line = self._reading.line
-        if len(line) <= chars:
+        line, spans = self._reading.line, self._reading.spans
+        chosen = self.run(chars, nearest=nearest)
+        if chosen is None:
             return Excerpt(line, 0, len(line))
-        spans = self._reading.spans
-        if not spans:
+        _, first, last = chosen
+        if first == last:
             return Excerpt("", 0, 0)
-        first, last = self._nearest_run(chars) if nearest else self._best_run(chars)
         run = spans[first:last]
         cut = " ".join([line[start:end] for start, end in run])[:chars]
         goes_on = last < len(spans) or len(cut) == chars
@@ -173,13 +207,21 @@ class Excerpts:
         # A sentence alone may be too long, and is cut; several never are.
         return Excerpt(words, begin, min(end, begin + chars) if len(run) == 1 else end)
 
+    def run(self, chars: int, *, nearest: bool = False) -> Run | None:
+        """Which sentences ``of`` quotes; None where that is the whole line, and none of them where it has none."""
+        if len(self._reading.line) <= chars:
+            return None
+        if not self._reading.spans:
+            return chars, 0, 0
+        return (chars, *(self._nearest_run(chars) if nearest else self._best_run(chars)))
+
     def _nearest_run(self, chars: int) -> tuple[int, int]:
         """Which sentences stand in a row, half-open, around the nearest: as many as have room, those that follow first."""
         spans = self._reading.spans
         if self._nearness is None:
             return self._best_run(chars)
         if self._nearest is None:
-            near = self._nearness(self._reading.line, [start for start, _ in spans])
+            near = self._nearness()
             self._nearest = max(range(len(near)), key=near.__getitem__)
         first, last = self._nearest, self._nearest + 1
         while last < len(spans) and spans[last][1] - spans[first][0] <= chars:

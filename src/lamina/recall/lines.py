@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
-from lamina.recall.excerpts import Excerpts, Nearness, WholeLine, reading_of
+from lamina.recall.excerpts import Excerpts, KnownLine, reading_of
 from lamina.recall.pack import Item, LateLine, LineOfMany
 from lamina.recall.placing import Answers, Held
 from lamina.recall.plan import Plan
@@ -65,7 +65,7 @@ def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
         wording, least = turn.wording
         excerpts = turn.excerpts(wording, least)
     else:
-        wording, least = LateLine(partial(_worded, held, plan, counter, None, SNIPPET_CHARS)), 1
+        wording, least = LateLine(partial(_worded, held, plan, counter)), 1
     return Item(
         layer,
         wording,
@@ -84,22 +84,22 @@ def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
 class _Turn:
     """Words the lines of a turn: all of them are cut from one reading of it."""
 
-    __slots__ = ("_counter", "_excerpts", "_held", "_is_as_told", "_plan", "reading")
-
     def __init__(self, held: Held, event: Event, plan: Plan, counter: TokenCounter) -> None:
         self.reading = reading_of(event, held.days)
         self._held = held
         self._plan = plan
         self._counter = counter
-        self._excerpts: Excerpts | None = None
-        self._is_as_told = held.superseded is None and is_as_told(event, held.mark, plan.called)
+        self._is_as_told = (
+            held.superseded is None and held.changed is None and is_as_told(event, held.mark, plan.called)
+        )
 
     @property
     def wording(self) -> tuple[str | LateLine, int]:
         """The line with up to ``SNIPPET_CHARS`` of what was said, and what it costs at least."""
-        known = self._whole
-        if known is not None:
-            return known
+        if self._is_as_told and len(self.reading.text) <= SNIPPET_CHARS:
+            known = self.reading.known(None, self._counter)
+            if known is not None:
+                return known.line, known.tokens
         return LateLine(partial(self._worded, SNIPPET_CHARS)), _turn_least(self.reading.text, SNIPPET_CHARS)
 
     def excerpts(self, wording: str | LateLine, least: int) -> tuple[LineOfMany, ...]:
@@ -121,37 +121,41 @@ class _Turn:
             found.append(LineOfMany(share, tokens, line))
         return tuple(found)
 
-    @property
-    def _nearness(self) -> Nearness | None:
-        event, tokens = self._held.value, self._held.tokens
-        if tokens is None or not isinstance(event, Event):
-            return None
-        return partial(tokens.nearness, self._counter, event.observed_actor.display_name)
-
-    @property
-    def _whole(self) -> tuple[str, int] | None:
-        """The line with all of it and its tokens, where it is known and nothing of this question stands in it."""
-        whole = self.reading.whole
-        is_known = whole is not None and whole.counter is self._counter
-        if whole is None or not is_known or not self._is_as_told or self._held.changed is not None:
-            return None
-        return whole.line, whole.tokens
-
     def _worded(self, chars: int) -> tuple[str, int]:
-        excerpts = self._excerpts
-        if excerpts is None:
-            excerpts = self._excerpts = Excerpts(self.reading, self._plan.terms, self._nearness)
-            excerpts.beginning = self.reading.begins if self._is_as_told else None
-        line, tokens = _worded(self._held, self._plan, self._counter, excerpts, chars)
+        nearest = chars < SNIPPET_CHARS and not self._plan.states_events
+        run = self._excerpts.run(chars, nearest=nearest)
+        known = self.reading.known(run, self._counter) if self._is_as_told else None
+        if known is not None:
+            return known.line, known.tokens
         if self._is_as_told:
-            self.reading.begins = excerpts.beginning
-            if self._held.changed is None and len(self.reading.text) <= chars <= SNIPPET_CHARS:
-                self.reading.whole = WholeLine(self._counter, line, tokens)
+            self._excerpts.beginning = self.reading.begins
+        line, tokens = _worded(self._held, self._plan, self._counter, self._excerpts, chars, nearest=nearest)
+        if self._is_as_told:
+            self.reading.begins = self._excerpts.beginning
+            self.reading.keep(run, KnownLine(self._counter, line, tokens))
         return line, tokens
+
+    @cached_property
+    def _excerpts(self) -> Excerpts:
+        nearness = None if self._held.tokens is None else self._nearness
+        return Excerpts(self.reading, self._plan.terms, nearness)
+
+    def _nearness(self) -> Sequence[float]:
+        event, tokens = self._held.value, self._held.tokens
+        assert isinstance(event, Event), "a turn is an event"
+        assert tokens is not None, "asked of turns that were ranked by their tokens"
+        before, *counts = self.reading.token_counts(self._counter, event.observed_actor.display_name)
+        return tokens.maxsims(before, counts)
 
 
 def _worded(
-    held: Held, plan: Plan, counter: TokenCounter, excerpts: Excerpts | None, chars: int
+    held: Held,
+    plan: Plan,
+    counter: TokenCounter,
+    excerpts: Excerpts | None = None,
+    chars: int = SNIPPET_CHARS,
+    *,
+    nearest: bool = False,
 ) -> tuple[str, int]:
     line = line_of(
         held.value,
@@ -161,7 +165,7 @@ def _worded(
         said_at=held.said_at,
         chars=chars,
         excerpts=excerpts,
-        nearest=chars < SNIPPET_CHARS and not plan.states_events,
+        nearest=nearest,
     )
     changed = "" if held.changed is None else change_mark(held.changed, "[99]")
     (tokens,) = counter.count([f"- {line}{changed} [99]\n"])

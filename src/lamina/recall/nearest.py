@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lamina.models.counter import TokenCounter
 from lamina.models.maxsim import NO_TOKENS, token_cosines
 from lamina.models.ports import Float32Array, TokenMatrix, TokenRows
 
@@ -38,14 +37,6 @@ class TurnTokens(NamedTuple):
     turns: TurnsTokens
     start: int
     end: int
-
-    def nearness(self, counter: TokenCounter, speaker: str, line: str, starts: Sequence[int]) -> list[float]:
-        """How near each sentence of the turn's ``line``, which begin at ``starts``, comes to the question: its MaxSim, below every real one
-        where the model has not read so far."""
-        ends = [*starts[1:], len(line)]
-        parts = (line[start:end] for start, end in zip(starts, ends, strict=True))
-        before, *counts = counter.count([f"{speaker}: {line[: starts[0]]}", *parts])
-        return self.maxsims(before, counts)
 
     def maxsims(self, before: int, counts: Sequence[int]) -> list[float]:
         """The MaxSim of each of the stretches that have ``counts`` tokens and follow each other, ``before`` tokens behind the first."""
