@@ -67,7 +67,7 @@ class ScopeIndex:
         self._waiting: set[int] = set()
         self._last_text = 0
         self._last_vector = 0
-        self._last_end = 0
+        self.last_end = 0
         self._ends: dict[str, Instant] = {}
         self._record_ids: list[str] = []
         self._place_of: dict[str, int] = {}
@@ -114,11 +114,6 @@ class ScopeIndex:
         return _EMPTY_BYTES + _ROW_BYTES * len(self) + _TERM_BYTES * len(self._flat)
 
     @property
-    def removals(self) -> int:
-        """A number that changes when something of the scope was removed, excluded or ended: ``IndexRows.changes`` and ``last_end``."""
-        return self.changes + self._last_end
-
-    @property
     def events(self) -> int:
         """How many events the scope's index holds."""
         return self._event_total
@@ -144,7 +139,7 @@ class ScopeIndex:
         """Take in what was told, indexed and ended since the last time, to the tip at least. After an error the index is of no use
         any more."""
         self.waiting_since = tip.waiting_since
-        if tip.end > self._last_end:
+        if tip.end > self.last_end:
             self._follow_ends(rows)
         waiting: Sequence[Event] = ()
         was_told = tip.log > self._last_position
@@ -166,8 +161,8 @@ class ScopeIndex:
         self._last_position = max([self._last_position, tip.log, *(event.position for event in waiting[-1:])])
 
     def _follow_ends(self, rows: IndexRows) -> None:
-        for number, event_id, at in rows.ends_after(self.tenant_id, self.scope, self._last_end):
-            self._last_end = number
+        for number, event_id, at in rows.ends_after(self.tenant_id, self.scope, self.last_end):
+            self.last_end = number
             place = self._place_of.get(event_id)
             if place is None:
                 self._ends[event_id] = at
@@ -418,7 +413,7 @@ class ScopeIndex:
         )
         if recorded_to is not None and recorded_to < self._last_recorded_at:
             kept &= np.frombuffer(self._recorded_at, np.int64) <= recorded_to
-        if self._last_end:
+        if self.last_end:
             as_of = _NEVER - 1 if recorded_to is None else recorded_to
             kept &= np.frombuffer(self._ended_at, np.int64) > as_of
         if recorded_from is not None:

@@ -88,7 +88,7 @@ class Retriever:
             with self._indexes.reading(plan.tenant_id, plan.scopes) as indexes:
                 # Of the scopes above a user's most are empty, and each would cost as many steps as a full one.
                 searched = [each for each in indexes if len(each)] or indexes[:1]
-                removals = sum(each.removals for each in indexes)
+                removals = sum(each.changes + each.last_end for each in indexes)
                 words, drawn = draw(plan, searched, earlier, width, encoded)
             if plan.filter:
                 drawn = drawn.kept(self._passing(plan, drawn.rows.record_ids))
