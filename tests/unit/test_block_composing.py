@@ -17,7 +17,7 @@ from lamina.kernel.time import instant
 from lamina.language.days import days_meant
 from lamina.language.tokens import term_set
 from lamina.recall.compose import FACTS_MAX, compose, disputed
-from lamina.recall.pack import Item, LateLine
+from lamina.recall.pack import Item, LateLine, LineOfMany
 from lamina.recall.plan import BlockShape
 from lamina.recall.render import line_of, render_block
 from lamina.store.memory import MemoryStore
@@ -168,8 +168,8 @@ def long_turns(worths: Sequence[float], lengths: Sequence[int]) -> list[Item]:
             worth,
             {},
             excerpts=tuple(
-                (size, LateLine(lambda size=size: (f"{size} tokens", size)))  # type: ignore[misc]
-                for size in lengths
+                LineOfMany(share, size, LateLine(lambda size=size: (f"{size} tokens", size)))  # type: ignore[misc]
+                for share, size in zip((1.0, 0.8, 0.2), lengths, strict=True)
             ),
         )
         for worth, event in zip(worths, EVENTS, strict=False)

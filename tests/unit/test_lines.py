@@ -19,7 +19,7 @@ from lamina.types.recall import Recall
 
 COUNTER = WordPieceCounter()
 SENTENCES = "We met at nine in the harbour.  The ferry was late, as it is each spring. "
-LENGTHS = [20, 150, 159, 160, 161, 300, 478, 479, 480, 481, 600, 959, 961, 1500, 2500]
+LENGTHS = [20, 79, 80, 81, 150, 159, 160, 161, 300, 478, 479, 480, 481, 600, 959, 961, 1500, 2500]
 
 
 def planned(question: str) -> Plan:
@@ -40,7 +40,7 @@ def item(event: Event, question: str, *, is_over: bool = False) -> Item:
 
 
 def lines(of: Item) -> list[tuple[str, int]]:
-    every = [(of.tokens_least, of.wording), *of.excerpts]
+    every = [(of.tokens_least, of.wording), *((least, wording) for _, least, wording in of.excerpts)]
     return [
         (wording if isinstance(wording, str) else wording.made[0], tokens_of(wording, least))
         for least, wording in every

@@ -30,11 +30,11 @@ def best_cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
         return best
     ends = np.cumsum(documents.counts[filled])
     starts = np.concatenate(([0], ends[:-1]))
-    best[filled] = np.maximum.reduceat(_cosines(query, documents), starts, axis=0)
+    best[filled] = np.maximum.reduceat(token_cosines(query, documents), starts, axis=0)
     return best
 
 
-def _cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
+def token_cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
     """(rows, t): every row of the documents with every token of the question."""
     question = (query.rows.astype(np.float32) * query.scales[:, None]).T
     rows = documents.rows

@@ -21,9 +21,6 @@ __all__ = ["compose", "disputed"]
 FACTS_MAX: Final = 4
 """Where events leave room; measured: more add nothing."""
 _WORTH: Final = itemgetter(0, 1)
-_MORE_WORTH: Final = (1.0, 0.8, 0.2)
-"""What each further excerpt of a long turn is worth of what the turn is: a short one first, a longer one before turns that are worth less
-than so much of it."""
 
 
 class _Line(NamedTuple):
@@ -102,7 +99,7 @@ def _with_what_came_later(events: Sequence[Item]) -> list[_Line]:
     for item in best:
         own, goes_later = worth[item.id], item.changed is not None
         if item.excerpts:
-            for share, (least, wording) in zip(_MORE_WORTH, item.excerpts, strict=False):
+            for share, least, wording in item.excerpts:
                 lines.append((-(own * share), goes_later, _Line(item, least, wording)))
         else:
             lines.append((-own, goes_later, _own_line(item)))

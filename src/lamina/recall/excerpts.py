@@ -1,12 +1,13 @@
 """What a line quotes of a turn: all of it, or of a long one what the question asks, and which days its words mean.
 
-All excerpts of a turn are cut from one reading of it: a block weighs a short one, a longer one and one longer still.
+All excerpts of a turn are cut from one reading of it: a block weighs a short one, a longer one and one longer still. A short one is the
+sentence that comes nearest to the question, where somebody can tell; in longer ones the question's words count.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -19,8 +20,10 @@ from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
 from lamina.models.counter import TokenCounter
 
-__all__ = ["Beginning", "Excerpt", "Excerpts", "Reading", "WholeLine", "reading_of"]
+__all__ = ["Beginning", "Excerpt", "Excerpts", "Nearness", "Reading", "WholeLine", "reading_of"]
 
+Nearness = Callable[[str, Sequence[int]], Sequence[float]]
+"""Of a line whose sentences begin at some places, how near each comes to the question."""
 _SENTENCES_MAX: Final = 200
 """Nothing behind the first so many of a text is shown."""
 _KEPT_CHARS_MAX: Final = 2000
@@ -61,7 +64,7 @@ class Reading:
     """A turn as every line quotes it, whatever is asked: its text, that on one line, whether nothing in it has to be left out or written
     otherwise, and the days that were noted of it."""
 
-    __slots__ = ("_sentences", "begins", "is_plain", "line", "noted", "observed", "text", "whole")
+    __slots__ = ("_sentences", "_spans", "begins", "is_plain", "line", "noted", "observed", "text", "whole")
 
     def __init__(self, event: Event, note: DayNote | None) -> None:
         self.text = text_of(event.content)
@@ -73,13 +76,23 @@ class Reading:
         """What stands before it where nothing is marked and nobody is called otherwise, once somebody has worded that."""
         self.whole: WholeLine | None = None
         """The line of such a turn that quotes all of it, once somebody has asked for it; of a long turn there is none."""
+        self._spans: Sequence[tuple[int, int]] | None = None
         self._sentences: _Sentences | None = None
+
+    @property
+    def spans(self) -> Sequence[tuple[int, int]]:
+        """Where the sentences of the line stand in it, once they are asked for."""
+        if self._spans is None:
+            self._spans = [
+                (each.start, each.end) for each in split_sentences(self.line, count_max=_SENTENCES_MAX)
+            ]
+        return self._spans
 
     @property
     def sentences(self) -> _Sentences:
         """The sentences of the line, once they are asked for."""
         if self._sentences is None:
-            self._sentences = _sentences_of(self.line)
+            self._sentences = _sentences_of(self.line, self.spans)
         return self._sentences
 
 
@@ -111,25 +124,27 @@ def _known_reading(same: _Same, note: DayNote | None) -> Reading:
 
 
 class Excerpts:
-    """The excerpts of a reading for the terms of a question."""
+    """The excerpts of a reading for the terms of a question; ``nearness`` tells how near its sentences come to that."""
 
-    __slots__ = ("_reading", "_terms", "_worth", "beginning")
+    __slots__ = ("_nearest", "_nearness", "_reading", "_terms", "_worth", "beginning")
 
-    def __init__(self, reading: Reading, terms: Sequence[str]) -> None:
+    def __init__(self, reading: Reading, terms: Sequence[str], nearness: Nearness | None = None) -> None:
         self.beginning: Beginning | None = None
         """Once somebody has worded it: it is the same before each excerpt."""
         self._reading = reading
         self._terms = terms
         self._worth: list[tuple[int, float]] | None = None
+        self._nearness = nearness
+        self._nearest: int | None = None
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing in it has to be left out or written otherwise."""
         return self._reading.is_plain
 
-    def quoted(self, chars: int) -> str:
-        """Up to ``chars`` of what is said, in quotation marks, and behind them which days that means."""
-        words, start, end = self.of(chars)
+    def quoted(self, chars: int, *, nearest: bool = False) -> str:
+        """Up to ``chars`` of what is said, in quotation marks, and behind them which days that means; what is ``nearest`` as in ``of``."""
+        words, start, end = self.of(chars, nearest=nearest)
         reading = self._reading
         noted = reading.noted
         told = None if noted is None else noted.within(start, end)
@@ -139,16 +154,17 @@ class Excerpts:
             return f'"{words.replace(_QUOTE, _SINGLE)}"{told}'
         return f'"{unquoted(words)}"{f" {unquoted(told)}" if told else ""}'
 
-    def of(self, chars: int) -> Excerpt:
+    def of(self, chars: int, *, nearest: bool = False) -> Excerpt:
         """The whole line where it has up to so many characters; of a longer one the run of sentences that holds most of the question's
-        terms, a term by how rare it is in the text: what every sentence says tells none from another."""
+        terms, a term by how rare it is in the text: what every sentence says tells none from another. What is ``nearest`` is the sentence that
+        comes nearest to the question, with those around it that there is room for."""
         line = self._reading.line
         if len(line) <= chars:
             return Excerpt(line, 0, len(line))
-        spans = self._reading.sentences.spans
+        spans = self._reading.spans
         if not spans:
             return Excerpt("", 0, 0)
-        first, last = self._best_run(chars)
+        first, last = self._nearest_run(chars) if nearest else self._best_run(chars)
         run = spans[first:last]
         cut = " ".join([line[start:end] for start, end in run])[:chars]
         goes_on = last < len(spans) or len(cut) == chars
@@ -156,6 +172,21 @@ class Excerpts:
         (begin, _), (_, end) = run[0], run[-1]
         # A sentence alone may be too long, and is cut; several never are.
         return Excerpt(words, begin, min(end, begin + chars) if len(run) == 1 else end)
+
+    def _nearest_run(self, chars: int) -> tuple[int, int]:
+        """Which sentences stand in a row, half-open, around the nearest: as many as have room, those that follow first."""
+        spans = self._reading.spans
+        if self._nearness is None:
+            return self._best_run(chars)
+        if self._nearest is None:
+            near = self._nearness(self._reading.line, [start for start, _ in spans])
+            self._nearest = max(range(len(near)), key=near.__getitem__)
+        first, last = self._nearest, self._nearest + 1
+        while last < len(spans) and spans[last][1] - spans[first][0] <= chars:
+            last += 1
+        while first and spans[last - 1][1] - spans[first - 1][0] <= chars:
+            first -= 1
+        return first, last
 
     def _best_run(self, chars: int) -> tuple[int, int]:
         """Which sentences stand in a row, half-open, that hold most in so many characters; the first of those that hold as much."""
@@ -191,12 +222,10 @@ class Excerpts:
 _QUOTE, _SINGLE = '"', "'"
 
 
-def _sentences_of(line: str) -> _Sentences:
-    spans: list[tuple[int, int]] = []
+def _sentences_of(line: str, spans: Sequence[tuple[int, int]]) -> _Sentences:
     holding: dict[str, int] = {}
-    for at, each in enumerate(split_sentences(line, count_max=_SENTENCES_MAX)):
-        spans.append((each.start, each.end))
-        for term in analyse(each.text):
+    for at, (start, end) in enumerate(spans):
+        for term in analyse(line[start:end]):
             holding[term] = holding.get(term, 0) | 1 << at
     return _Sentences(spans, holding)
 

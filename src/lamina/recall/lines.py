@@ -11,16 +11,19 @@ from typing import Final
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
-from lamina.recall.excerpts import Excerpts, WholeLine, reading_of
-from lamina.recall.pack import Item, LateLine
+from lamina.recall.excerpts import Excerpts, Nearness, WholeLine, reading_of
+from lamina.recall.pack import Item, LateLine, LineOfMany
 from lamina.recall.placing import Answers, Held
 from lamina.recall.plan import Plan
 from lamina.recall.render import SNIPPET_CHARS, change_mark, is_as_told, line_of
 
 __all__ = ["items_of", "tokens_least"]
 
-_EXCERPTS: Final = (160, SNIPPET_CHARS, 2 * SNIPPET_CHARS)
-"""A long turn may stand in a block with so many of its characters."""
+_AS_FITS: Final = ((160, 1.0), (SNIPPET_CHARS, 0.8), (2 * SNIPPET_CHARS, 0.2))
+"""A long turn may stand in a block with so many of its characters, each line worth so much of what the turn is: a short one first, a longer one
+before turns that are worth less than so much of it."""
+_AS_WORTH: Final = ((80, 1.0), (160, 0.9), (SNIPPET_CHARS, 0.7), (2 * SNIPPET_CHARS, 0.2))
+"""Where nobody said how many events they want, one sentence of a turn comes first: more turns are told of."""
 _CHARS_OF_TOKEN: Final = 5
 _FRAME_TOKENS: Final = 6
 """A dash, the marker and the quotation marks of an event's line."""
@@ -56,12 +59,11 @@ def _words_least(text: str) -> int:
 
 def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
     wording: str | LateLine
-    excerpts: tuple[tuple[int, str | LateLine], ...] = ()
+    excerpts: tuple[LineOfMany, ...] = ()
     if isinstance(held.value, Event):
         turn = _Turn(held, held.value, plan, counter)
         wording, least = turn.wording
-        if len(turn.reading.text) > _EXCERPTS[0]:
-            excerpts = turn.excerpts(wording, least)
+        excerpts = turn.excerpts(wording, least)
     else:
         wording, least = LateLine(partial(_worded, held, plan, counter, None, SNIPPET_CHARS)), 1
     return Item(
@@ -100,19 +102,31 @@ class _Turn:
             return known
         return LateLine(partial(self._worded, SNIPPET_CHARS)), _turn_least(self.reading.text, SNIPPET_CHARS)
 
-    def excerpts(self, wording: str | LateLine, least: int) -> tuple[tuple[int, str | LateLine], ...]:
-        """The lines of a long turn, shortest first, with the tokens without which each is not tried: one that is cut has about so many.
-        ``wording`` is the line with up to ``SNIPPET_CHARS``, which costs ``least`` at least."""
+    def excerpts(self, wording: str | LateLine, least: int) -> tuple[LineOfMany, ...]:
+        """The lines of a long turn, shortest first; one that is cut has about so many tokens as it has characters for. ``wording`` is the line
+        with up to ``SNIPPET_CHARS``, which costs ``least`` at least."""
         length = len(self.reading.text)
-        found: list[tuple[int, str | LateLine]] = []
-        for chars in _EXCERPTS[: bisect_left(_EXCERPTS, length) + 1]:
+        ladder = _AS_FITS if self._plan.states_events else _AS_WORTH
+        if length <= ladder[0][0]:
+            return ()
+        found: list[LineOfMany] = []
+        for chars, share in ladder[: bisect_left(ladder, (length, 0.0)) + 1]:
+            line, tokens = wording, least
             if length > chars:
                 tokens = int(chars / _CHARS_OF_TOKEN)
-            else:
-                tokens = least if chars == SNIPPET_CHARS else _turn_least(self.reading.text, chars)
-            line = wording if chars == SNIPPET_CHARS else LateLine(partial(self._worded, chars))
-            found.append((tokens, line))
+            elif chars > SNIPPET_CHARS:
+                tokens = _turn_least(self.reading.text, chars)
+            if chars != SNIPPET_CHARS and (length > chars or chars > SNIPPET_CHARS):
+                line = LateLine(partial(self._worded, chars))
+            found.append(LineOfMany(share, tokens, line))
         return tuple(found)
+
+    @property
+    def _nearness(self) -> Nearness | None:
+        event, tokens = self._held.value, self._held.tokens
+        if tokens is None or not isinstance(event, Event):
+            return None
+        return partial(tokens.nearness, self._counter, event.observed_actor.display_name)
 
     @property
     def _whole(self) -> tuple[str, int] | None:
@@ -126,7 +140,7 @@ class _Turn:
     def _worded(self, chars: int) -> tuple[str, int]:
         excerpts = self._excerpts
         if excerpts is None:
-            excerpts = self._excerpts = Excerpts(self.reading, self._plan.terms)
+            excerpts = self._excerpts = Excerpts(self.reading, self._plan.terms, self._nearness)
             excerpts.beginning = self.reading.begins if self._is_as_told else None
         line, tokens = _worded(self._held, self._plan, self._counter, excerpts, chars)
         if self._is_as_told:
@@ -147,6 +161,7 @@ def _worded(
         said_at=held.said_at,
         chars=chars,
         excerpts=excerpts,
+        nearest=chars < SNIPPET_CHARS and not plan.states_events,
     )
     changed = "" if held.changed is None else change_mark(held.changed, "[99]")
     (tokens,) = counter.count([f"- {line}{changed} [99]\n"])

@@ -20,7 +20,7 @@ from lamina.kernel.records import Layer, Record
 from lamina.models.ports import Float32Array
 from lamina.recall.superseded import Superseded
 
-__all__ = ["MMR_LAMBDA", "Item", "LateLine", "Packed", "diversify", "pack", "tokens_of"]
+__all__ = ["MMR_LAMBDA", "Item", "LateLine", "LineOfMany", "Packed", "diversify", "pack", "tokens_of"]
 
 MMR_LAMBDA: Final = 0.7
 SHARES: Final[Mapping[Layer, float]] = {
@@ -50,6 +50,14 @@ class LateLine:
         return self._made
 
 
+class LineOfMany(NamedTuple):
+    """A line that a long text may have: what it is worth of what the text is, and the tokens without which it is not tried."""
+
+    share: float
+    tokens_least: int
+    wording: str | LateLine
+
+
 def tokens_of(wording: str | LateLine, least: int) -> int:
     """What a line costs: what it costs at least is all where it is worded already."""
     return least if isinstance(wording, str) else wording.made[1]
@@ -70,9 +78,8 @@ class Item(NamedTuple):
     """It is packed with one of these only; with anything where this is empty."""
     changed: MayHaveChanged | None = None
     quarantined: tuple[str, ...] = ()
-    excerpts: tuple[tuple[int, str | LateLine], ...] = ()
-    """The lines that a long text may have in a block, shortest first, each behind the tokens without which it is not tried; empty
-    where there is one."""
+    excerpts: tuple[LineOfMany, ...] = ()
+    """The lines that a long text may have in a block, shortest first; empty where there is one."""
 
     @property
     def id(self) -> str:

@@ -18,6 +18,7 @@ from lamina.models.ports import Float32Array
 from lamina.recall.changed import Changes
 from lamina.recall.compose import disputed
 from lamina.recall.evidence import DerivedLayers, Displayed
+from lamina.recall.nearest import TurnTokens, tokens_of_turns
 from lamina.recall.newer import AnsweredAnew
 from lamina.recall.pack import diversify
 from lamina.recall.plan import Plan
@@ -51,7 +52,7 @@ _SENTENCES_MAX: Final = 8
 class Held(NamedTuple):
     """An event or a record that answers, with its score and, where they were asked for, the parts of it. Of a fact, ``said_at`` is
     when the turn was said that tells it. ``mark`` says of a line what no longer holds of it, or is disputed; ``days``
-    is what was noted of the days that a turn means."""
+    is what was noted of the days that a turn means, ``tokens`` are its vectors where it was ranked by them."""
 
     value: Event | Record
     score: float
@@ -63,6 +64,7 @@ class Held(NamedTuple):
     changed: MayHaveChanged | None = None
     quarantined: tuple[str, ...] = ()
     days: DayNote | None = None
+    tokens: TurnTokens | None = None
 
 
 class Candidates(NamedTuple):
@@ -155,6 +157,7 @@ def place(
     placed = [each for each in placed if each.score >= least or each.event.id in marking]
     first = _shown_first(of_events.best, supersession, newer)
     held: Mapping[bool, list[Held]] = {True: [], False: []}
+    tokens = {} if plan.states_events or plan.block is None else _tokens(pool, scored)
     for each in placed:
         signals: Mapping[str, float] = {}
         if explained:
@@ -163,6 +166,7 @@ def place(
         anew = answered_anew.get(each.event.id) if each.superseded is None else None
         days = pool.days(each.event.id)
         one = Held(each.event, each.score, signals, each.superseded, each.needs, changed=anew, days=days)
+        one = one._replace(tokens=tokens.get(each.event.id))
         if reasons := pool.quarantined(each.event.id):
             one = one._replace(quarantined=reasons, mark=QUARANTINE_MARK)
         held[each.event.id in first].append(one)
@@ -172,6 +176,12 @@ def place(
         values[Layer.EVENTS] = held[True][:limit]
     values |= _records(plan, placed, displayed, answered_anew)
     return Answers(values, [*held[True][limit:], *held[False]])
+
+
+def _tokens(pool: EventPool, scored: Mapping[str, ScoredEvent]) -> dict[str, TurnTokens | None]:
+    places = [one.at for one in scored.values()]
+    found = tokens_of_turns(pool.encoded.tokens[0], pool.turns.tokens, places) if places else []
+    return dict(zip(scored, found, strict=True))
 
 
 def _shown_first(

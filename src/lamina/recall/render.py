@@ -65,8 +65,9 @@ def line_of(
     said_at: Instant | None = None,
     chars: int = SNIPPET_CHARS,
     excerpts: Excerpts | None = None,
+    nearest: bool = False,
 ) -> str:
-    """The line of an item, without its marker, with up to ``chars`` of what an event says, cut from its ``excerpts`` where they are at hand.
+    """The line of an item, without its marker, with up to ``chars`` of what an event says, cut from its ``excerpts`` where they are at hand, by the question's words or what is ``nearest`` to it.
     ``mark`` stands behind who said what an event says, and at the end elsewhere; what was said stays as it was, and elsewhere the user is named
     as they are ``called``. ``said_at`` is when the turn was said that tells a fact."""
     if isinstance(value, Event):
@@ -74,7 +75,7 @@ def line_of(
         begins = excerpts.beginning
         if begins is None:
             begins = excerpts.beginning = _beginning(value, mark, called)
-        line = f"{begins.text} {excerpts.quoted(chars)}"
+        line = f"{begins.text} {excerpts.quoted(chars, nearest=nearest)}"
         return line if begins.is_plain and excerpts.is_plain else without_markers(line)
     return without_markers(_worded(value, called, said_at) + mark)
 
