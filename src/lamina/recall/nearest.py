@@ -46,7 +46,8 @@ class TurnTokens(NamedTuple):
         near = [NO_TOKENS] * len(counts)
         if read:
             stretches = np.maximum.reduceat(cosines[: bounds[-1]], [start for _, start in read], axis=0)
-            for (at, _), mean in zip(read, stretches.mean(axis=1).tolist(), strict=True):
+            means = np.add.reduce(stretches, axis=1) / cosines.shape[1]
+            for (at, _), mean in zip(read, means.tolist(), strict=True):
                 near[at] = mean
         return near
 
