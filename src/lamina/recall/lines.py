@@ -19,11 +19,9 @@ from lamina.recall.render import SNIPPET_CHARS, change_mark, is_as_told, line_of
 
 __all__ = ["items_of", "tokens_least"]
 
-_AS_FITS: Final = ((160, 1.0), (SNIPPET_CHARS, 0.8), (2 * SNIPPET_CHARS, 0.2))
-"""A long turn may stand in a block with so many of its characters, each line worth so much of what the turn is: a short one first, a longer one
+_EXCERPTS: Final = ((80, 1.0), (160, 0.9), (SNIPPET_CHARS, 0.7), (2 * SNIPPET_CHARS, 0.2))
+"""A long turn may stand in a block with so many of its characters, each line worth so much of what the turn is: one sentence first, a longer one
 before turns that are worth less than so much of it."""
-_AS_WORTH: Final = ((80, 1.0), (160, 0.9), (SNIPPET_CHARS, 0.7), (2 * SNIPPET_CHARS, 0.2))
-"""Where nobody said how many events they want, one sentence of a turn comes first: more turns are told of."""
 _CHARS_OF_TOKEN: Final = 5
 _FRAME_TOKENS: Final = 6
 """A dash, the marker and the quotation marks of an event's line."""
@@ -106,11 +104,10 @@ class _Turn:
         """The lines of a long turn, shortest first; one that is cut has about so many tokens as it has characters for. ``wording`` is the line
         with up to ``SNIPPET_CHARS``, which costs ``least`` at least."""
         length = len(self.reading.text)
-        ladder = _AS_FITS if self._plan.states_events else _AS_WORTH
-        if length <= ladder[0][0]:
+        if length <= _EXCERPTS[0][0]:
             return ()
         found: list[LineOfMany] = []
-        for chars, share in ladder[: bisect_left(ladder, (length, 0.0)) + 1]:
+        for chars, share in _EXCERPTS[: bisect_left(_EXCERPTS, (length, 0.0)) + 1]:
             line, tokens = wording, least
             if length > chars:
                 tokens = int(chars / _CHARS_OF_TOKEN)
@@ -122,7 +119,7 @@ class _Turn:
         return tuple(found)
 
     def _worded(self, chars: int) -> tuple[str, int]:
-        nearest = chars < SNIPPET_CHARS and not self._plan.states_events
+        nearest = chars < SNIPPET_CHARS
         run = self._excerpts.run(chars, nearest=nearest)
         known = self.reading.known(run, self._counter) if self._is_as_told else None
         if known is not None:

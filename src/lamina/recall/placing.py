@@ -157,7 +157,7 @@ def place(
     placed = [each for each in placed if each.score >= least or each.event.id in marking]
     first = _shown_first(of_events.best, supersession, newer)
     held: Mapping[bool, list[Held]] = {True: [], False: []}
-    tokens = {} if plan.states_events or plan.block is None else _tokens(pool, scored)
+    tokens = {} if plan.block is None else _tokens(pool, scored)
     for each in placed:
         signals: Mapping[str, float] = {}
         if explained:

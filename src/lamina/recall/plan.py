@@ -108,7 +108,7 @@ class Plan:
     ``asker`` is the caller's name where the question is about them ("where do I live?"), ``called`` the user of the first scope. ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
     names: it draws events, and derived records are of what held in it. ``axes`` decide what is visible at all.
     Between two phases the ``deadline`` says whether the answer is still wanted.
-    Events of a score below ``faintest`` of the best are left out; ``states_events`` where the caller says how many they want. ``held_at`` is where the reader of an earlier time stands: what came later counts for nothing, not even in a score.
+    Events of a score below ``faintest`` of the best are left out. ``held_at`` is where the reader of an earlier time stands: what came later counts for nothing, not even in a score.
     """
 
     tenant_id: str
@@ -134,7 +134,6 @@ class Plan:
     block: BlockShape | None = None
     deadline: Deadline = NEVER
     include_quarantined: bool = False
-    states_events: bool = False
 
     @property
     def block_events(self) -> int:
@@ -238,8 +237,7 @@ def plan_recall(
         warnings=tuple(warnings),
         breadth=breadth,
         held_at=None if temporal.as_of is None and temporal.recorded_during is None else axes.seen_at,
-        faintest=0.0 if _states_events(request) else _FAINTEST,
-        states_events=_states_events(request),
+        faintest=_faintest(request),
         include_quarantined=request.include_quarantined,
     )
     return replace(plan, block=_block(request, plan))
@@ -283,9 +281,10 @@ def _block(request: Recall, plan: Plan) -> BlockShape | None:
     return BlockShape(events, _SHARES if whole else {}, plan.asked_for)
 
 
-def _states_events(request: Recall) -> bool:
-    """Who says how many events they want, or takes them raw, gets as many, as fully as they fit."""
-    return request.view == "raw" or Layer.EVENTS in request.budgets.per_layer_limits
+def _faintest(request: Recall) -> float:
+    """Who says how many events they want, or takes them raw, gets as many."""
+    told = request.view == "raw" or Layer.EVENTS in request.budgets.per_layer_limits
+    return 0.0 if told else _FAINTEST
 
 
 def _named(question: str, asked_at: LocalTime, phrases: Phrases) -> Interval | None:
