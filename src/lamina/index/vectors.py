@@ -1,4 +1,4 @@
-"""Pooled vectors of one scope: int8 rows with a scale each, 388 bytes a row at 384 dimensions. Stored, they take half of that.
+"""Pooled vectors of one scope: int8 rows with a scale each, 388 bytes a row at 384 dimensions.
 
 Measured at 100,000 rows x 384 on one core, ms a scan and MB: float32 12.6 and 154; float16 turned into float32 block by
 block 71 and 77 (it has no fast arithmetic on most processors); int8 the same way 6.3 and 39. A block turned into
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.index.best import Distances, best, closest
-from lamina.models.ports import Float32Array, Int8Array, TokenMatrix, eight_bits, four_bits, quantise
+from lamina.models.ports import Float32Array, Int8Array, TokenMatrix, quantise
 
 __all__ = ["VectorMatrix", "pack", "unpack"]
 
@@ -36,39 +36,21 @@ _DECISIVE: Final = 0.6
 """The share of dimensions whose signs count for a question, those in which it is farthest from the mean."""
 _WORD_BITS: Final = 64
 _BYTE_MAX: Final = 255
-_LEVELS: Final = 7
 
 
 def pack(vectors: Float32Array) -> list[bytes]:
-    """(n, d) float32 unit rows as stored: the scale as little-endian float16, then the numbers -7 to 7 as 1 to 15, two to a byte;
-    194 bytes at d = 384. Ranking is as good as by int8 (``bench/results/token-vectors.md``)."""
-    assert vectors.shape[1] % 2 == 0, "two numbers share a byte"
-    peaks = np.maximum(np.abs(vectors).max(axis=1, initial=0.0, keepdims=True), 1e-12)
-    coarse = np.rint(vectors * (_LEVELS / peaks))
-    scales = (1 / np.maximum(np.linalg.norm(coarse, axis=1), 1.0)).astype("<f2")
-    numbers = (coarse + _LEVELS + 1).astype(np.uint8)
-    rows = numbers[:, ::2] | (numbers[:, 1::2] << 4)
-    return [scale.tobytes() + row.tobytes() for scale, row in zip(scales, rows, strict=True)]
+    """(n, d) float32 unit rows as stored: the scale as little-endian float16, then d int8; 386 bytes at d = 384."""
+    packed = quantise(vectors)
+    scales = packed.scales.astype("<f2")
+    return [scale.tobytes() + row.tobytes() for scale, row in zip(scales, packed.rows, strict=True)]
 
 
 def unpack(payloads: Sequence[bytes], dimensions: int) -> TokenMatrix:
-    """The rows that ``pack`` wrote, in the same order; those of earlier releases are int8."""
-    rows = np.empty((len(payloads), dimensions), np.int8)
-    scales = np.empty(len(payloads), np.float32)
-    sizes = np.array([len(payload) for payload in payloads], np.intp)
-    for width, read in ((dimensions // 2, four_bits), (dimensions, eight_bits)):
-        of_width = sizes == width + 2
-        if of_width.any():
-            shape = np.dtype([("scale", "<f2"), ("row", np.int8, (width,))])
-            chosen = (
-                payloads if of_width.all() else [payloads[at] for at in np.flatnonzero(of_width).tolist()]
-            )
-            stored = np.frombuffer(b"".join(chosen), shape)
-            rows[of_width] = read(np.ascontiguousarray(stored["row"]), dimensions)
-            scales[of_width] = stored["scale"]
-            sizes[of_width] = 0
-    assert not sizes.any(), "a stored vector has another width"
-    return TokenMatrix(rows, scales)
+    """The rows that ``pack`` wrote, in the same order."""
+    shape = np.dtype([("scale", "<f2"), ("row", np.int8, (dimensions,))])
+    assert all(len(payload) == shape.itemsize for payload in payloads), "a stored vector has another width"
+    stored = np.frombuffer(b"".join(payloads), shape)
+    return TokenMatrix(np.ascontiguousarray(stored["row"]), stored["scale"].astype(np.float32))
 
 
 _Row = TypeVar("_Row", bound=np.generic)

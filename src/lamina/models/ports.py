@@ -144,13 +144,11 @@ def _rows(parts: Mapping[int, Sequence[bytes]], formats: Sequence[tuple[int, int
     return joined
 
 
-def eight_bits(stored: Int8Array, width: int) -> Int8Array:
-    """(n, width) numbers of a byte each."""
+def _eight_bits(stored: Int8Array, width: int) -> Int8Array:
     return stored.reshape(-1, width)
 
 
-def four_bits(stored: Int8Array, width: int) -> Int8Array:
-    """(n, width) numbers of -7 to 7 that stand two in a byte."""
+def _four_bits(stored: Int8Array, width: int) -> Int8Array:
     wide = stored.view(np.uint8).astype("<u2")  # each byte becomes two: 0x00ab -> 0x0a0b
     wide |= wide << 4
     wide &= 0x0F0F
@@ -183,8 +181,8 @@ def _levels(numbers: NDArray[np.uint8]) -> Int8Array:
 
 
 _READ: Final[Mapping[int, Callable[[Int8Array, int], Int8Array]]] = {
-    _EIGHT_BITS: eight_bits,
-    _FOUR_BITS: four_bits,
+    _EIGHT_BITS: _eight_bits,
+    _FOUR_BITS: _four_bits,
     _SIX_LEVELS: _six_levels,
 }
 
