@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -58,17 +58,13 @@ def tokens_of_turns(
     """Those of the turns at ``places``; None where a turn has none yet, or the question has none."""
     if not len(question.rows):
         return [None] * len(places)
-    counts = tokens.counts[list(places)].tolist()
-    firsts = (np.cumsum(tokens.counts) - tokens.counts)[list(places)].tolist()
-    rows = np.fromiter(
-        chain.from_iterable(range(first, first + count) for first, count in zip(firsts, counts, strict=True)),
-        np.intp,
-    )
-    turns = TurnsTokens(
-        question, TokenRows(tokens.rows[rows], tokens.scales[rows], np.array(counts, np.intp))
-    )
-    ends = accumulate(counts)
+    at = list(places)
+    counts = tokens.counts[at]
+    firsts, ends = (np.cumsum(tokens.counts) - tokens.counts)[at], np.cumsum(counts)
+    # Each turn's rows lie side by side: from its first among all, and on from where it begins here.
+    rows = np.arange(counts.sum()) + np.repeat(firsts - (ends - counts), counts)
+    turns = TurnsTokens(question, TokenRows(tokens.rows[rows], tokens.scales[rows], counts))
     return [
         TurnTokens(turns, end - count, end) if count else None
-        for count, end in zip(counts, ends, strict=True)
+        for count, end in zip(counts.tolist(), ends.tolist(), strict=True)
     ]

@@ -165,8 +165,17 @@ def place(
             signals = {**(own.contributions if own else {}), **each.added}
         anew = answered_anew.get(each.event.id) if each.superseded is None else None
         days = pool.days(each.event.id)
-        one = Held(each.event, each.score, signals, each.superseded, each.needs, changed=anew, days=days)
-        one = one._replace(tokens=tokens.get(each.event.id))
+        near = tokens.get(each.event.id)
+        one = Held(
+            each.event,
+            each.score,
+            signals,
+            each.superseded,
+            each.needs,
+            changed=anew,
+            days=days,
+            tokens=near,
+        )
         if reasons := pool.quarantined(each.event.id):
             one = one._replace(quarantined=reasons, mark=QUARANTINE_MARK)
         held[each.event.id in first].append(one)
