@@ -30,6 +30,7 @@ Run = tuple[int, int, int]
 _SENTENCES_MAX: Final = 200
 """Nothing behind the first so many of a text is shown."""
 _LINES_KEPT_MAX: Final = 6
+"""Of few runs of a turn any question asks."""
 _KEPT_CHARS_MAX: Final = 2000
 """A longer line is read each time: the sentences of a line take seven times its room."""
 
@@ -160,7 +161,7 @@ def _known_reading(same: _Same, note: DayNote | None) -> Reading:
 class Excerpts:
     """The excerpts of a reading for the terms of a question; ``nearness`` tells how near its sentences come to that."""
 
-    __slots__ = ("_nearest", "_nearness", "_reading", "_terms", "_worth", "beginning")
+    __slots__ = ("_nearest", "_nearness", "_reading", "_runs", "_terms", "_worth", "beginning")
 
     def __init__(self, reading: Reading, terms: Sequence[str], nearness: Nearness | None = None) -> None:
         self.beginning: Beginning | None = None
@@ -170,6 +171,7 @@ class Excerpts:
         self._worth: list[tuple[int, float]] | None = None
         self._nearness = nearness
         self._nearest: int | None = None
+        self._runs: dict[tuple[int, bool], Run] = {}
 
     @property
     def is_plain(self) -> bool:
@@ -213,7 +215,10 @@ class Excerpts:
             return None
         if not self._reading.spans:
             return chars, 0, 0
-        return (chars, *(self._nearest_run(chars) if nearest else self._best_run(chars)))
+        asked = chars, nearest
+        if asked not in self._runs:  # who looks for a known line asks first, and words it by the same run
+            self._runs[asked] = (chars, *(self._nearest_run(chars) if nearest else self._best_run(chars)))
+        return self._runs[asked]
 
     def _nearest_run(self, chars: int) -> tuple[int, int]:
         """Which sentences stand in a row, half-open, around the nearest: as many as have room, those that follow first."""
