@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given as holds_for
+from hypothesis import strategies as st
 
 from given import ALICE, NOON, TENANT, append
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, text_of
+from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
+from lamina.language.days import note_of, read_note
 from lamina.models.counter import WordPieceCounter
 from lamina.recall.lines import items_of
 from lamina.recall.pack import Item, tokens_of
@@ -34,17 +38,17 @@ def told(length: int) -> Event:
 
 def item(event: Event, question: str, *, is_over: bool = False) -> Item:
     end = Superseded(NOON, None, event.id) if is_over else None
-    held = Held(event, 1.0, {}, superseded=end)
+    note = read_note(note_of(text_of(event.content), LocalTime(event.context.observed_at, event.offset)))
+    held = Held(event, 1.0, {}, superseded=end, days=note)
     items, _ = items_of(planned(question), Answers({Layer.EVENTS: [held]}, []), COUNTER)
     return items[Layer.EVENTS][0]
 
 
 def lines(of: Item) -> list[tuple[str, int]]:
     every = [(of.tokens_least, of.wording), *((least, wording) for _, least, wording in of.excerpts)]
-    return [
-        (wording if isinstance(wording, str) else wording.made[0], tokens_of(wording, least))
-        for least, wording in every
-    ]
+    costs = [tokens_of(wording, least) for least, wording in every]  # before any of them is worded
+    words = [wording if isinstance(wording, str) else wording.made[0] for _, wording in every]
+    return list(zip(words, costs, strict=True))
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -55,6 +59,34 @@ def test_a_line_costs_its_tokens_however_often_the_turn_was_worded(length: int) 
             for line, tokens in lines(item(event, question, is_over=is_over)):
                 assert [tokens] == COUNTER.count([f"- {line} [99]\n"])
                 assert ("superseded" in line) is is_over
+
+
+WORDS = [
+    "yesterday",
+    "the",
+    "harbour.",
+    "Mia's",
+    '"aye"',
+    "last week,",
+    "naïve",
+    "了",
+    "…",
+    "e.g.",
+    "3.5%",
+    "- milk",
+    "[7]",
+    "\n",
+    "Why?",
+    "🙂",
+    "half-way",
+]
+
+
+@holds_for(st.lists(st.sampled_from(WORDS), min_size=1, max_size=150).map(" ".join))
+def test_what_a_line_costs_is_told_before_it_is_worded(text: str) -> None:
+    (event,) = append(MemoryStore(), f"Well, {text}")
+    for line, tokens in lines(item(event, "What of the harbour?")):
+        assert [tokens] == COUNTER.count([f"- {line} [99]\n"])
 
 
 @pytest.mark.parametrize("length", LENGTHS)

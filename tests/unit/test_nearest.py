@@ -12,7 +12,7 @@ from lamina.models.counter import WordPieceCounter
 from lamina.models.maxsim import NO_TOKENS
 from lamina.models.ports import TokenMatrix, TokenRows, quantise
 from lamina.recall.excerpts import Excerpts, reading_of
-from lamina.recall.nearest import tokens_of_turns
+from lamina.recall.nearest import Stretches, maxsims, tokens_of_turns
 from lamina.store.memory import MemoryStore
 
 SAID = "I slept badly. We painted the fence green. Then it rained all day."
@@ -40,9 +40,12 @@ def test_stretches_of_a_turn_have_the_tokens_that_are_theirs(
     counts: list[int], expected: list[float]
 ) -> None:
     turns = TokenRows.joined([matrix([NEAR, NEAR]), matrix([FAR, FAR, FAR, NEAR, FAR])])
-    _, tokens = tokens_of_turns(QUESTION, turns, [0, 1])
+    first, tokens = tokens_of_turns(QUESTION, turns, [0, 1])
+    assert first is not None
     assert tokens is not None
-    assert tokens.maxsims(1, counts) == pytest.approx(expected, abs=0.01)
+    own, other = maxsims([Stretches(tokens, 1, counts), Stretches(first, 0, [1])])
+    assert own == pytest.approx(expected, abs=0.01)
+    assert other == pytest.approx([1], abs=0.01)
 
 
 def test_sentences_are_counted_behind_the_name_of_who_said_them() -> None:
@@ -52,8 +55,19 @@ def test_sentences_are_counted_behind_the_name_of_who_said_them() -> None:
     (tokens,) = tokens_of_turns(QUESTION, TokenRows.joined([matrix(rows)]), [0])
     assert tokens is not None
     said = reading_of(append(MemoryStore(), SAID)[0])
-    own, *counts = said.token_counts(counter, "Mia")
-    assert tokens.maxsims(own, counts) == pytest.approx([0, 1, 0], abs=0.01)
+    counts, (name,) = said.counts(counter), counter.count(["Mia:"])
+    assert maxsims([Stretches(tokens, name + counts.before, counts.stretches)]) == [
+        pytest.approx([0, 1, 0], abs=0.01)
+    ]
+
+
+def test_what_parts_two_sentences_is_read_with_the_first() -> None:
+    counter = WordPieceCounter()
+    said = reading_of(append(MemoryStore(), "- Bread, milk.\n- Two eggs.")[0])
+    counts = said.counts(counter)
+    assert [said.line[start:end] for start, end in said.spans] == ["Bread, milk.", "Two eggs."]
+    assert (counts.line, counts.sentences) == (9, [4, 3])
+    assert (counts.before, counts.stretches) == (1, [5, 3])
 
 
 def test_a_turn_whose_vectors_are_still_to_come_has_none() -> None:
@@ -62,7 +76,7 @@ def test_a_turn_whose_vectors_are_still_to_come_has_none() -> None:
     assert unread is None
     assert first is not None
     assert last is not None
-    assert last.maxsims(0, [1, 1]) == pytest.approx([0, 1], abs=0.01)
+    assert maxsims([Stretches(last, 0, [1, 1])]) == [pytest.approx([0, 1], abs=0.01)]
     assert tokens_of_turns(matrix([]), rows, [0]) == [None]
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
+from operator import add
 from typing import Final, NamedTuple
 
 from lamina import limits
@@ -58,6 +59,18 @@ class KnownLine(NamedTuple):
     tokens: int
 
 
+class TurnCounts(NamedTuple):
+    """How many tokens a counter counts of a turn's line: in all, of each sentence, before the first one, and of each with what follows it; and of
+    the dots in the place of what is left out."""
+
+    counter: TokenCounter
+    line: int
+    dots: int
+    sentences: Sequence[int]
+    before: int
+    stretches: Sequence[int]
+
+
 class _Sentences(NamedTuple):
     """Where the sentences of a line stand in it, half-open, and for each term in which of them it is: a bit for each, the first lowest."""
 
@@ -71,6 +84,7 @@ class Reading:
 
     __slots__ = (
         "_counts",
+        "_frame",
         "_lines",
         "_sentences",
         "_spans",
@@ -93,7 +107,8 @@ class Reading:
         self._lines: dict[Run | None, KnownLine] = {}
         self._spans: Sequence[tuple[int, int]] | None = None
         self._sentences: _Sentences | None = None
-        self._counts: tuple[TokenCounter, Sequence[int]] | None = None
+        self._counts: TurnCounts | None = None
+        self._frame: tuple[TokenCounter, int] | None = None
 
     def known(self, run: Run | None, counter: TokenCounter) -> KnownLine | None:
         """The line of such a turn that quotes a run of its sentences, None is all of it, where it was worded lately."""
@@ -106,13 +121,24 @@ class Reading:
             self._lines.clear()
         self._lines[run] = line
 
-    def token_counts(self, counter: TokenCounter, speaker: str) -> Sequence[int]:
-        """The tokens of what a model reads before the first sentence, the speaker's name, and of each sentence with what follows it."""
-        if self._counts is None or self._counts[0] is not counter:
-            starts = [start for start, _ in self.spans]
-            parts = [self.line[start:end] for start, end in pairwise([*starts, len(self.line)])]
-            self._counts = counter, counter.count([f"{speaker}: {self.line[: starts[0]]}", *parts])
-        return self._counts[1]
+    def tokens_with(self, counter: TokenCounter, begins: Beginning) -> int:
+        """The tokens of what stands around the words in its line, which ``begins`` so and nothing is marked in."""
+        if self._frame is None or self._frame[0] is not counter:
+            (tokens,) = counter.count([f'- {begins.text} "" [99]\n'])
+            self._frame = counter, tokens
+        return self._frame[1]
+
+    def counts(self, counter: TokenCounter) -> TurnCounts:
+        """The tokens of its line, in all and by sentence."""
+        if self._counts is None or self._counts.counter is not counter:
+            line, spans = self.line, self.spans
+            bounds = [0, *chain(*spans), len(line)]
+            texts = [line[start:end] for start, end in pairwise(bounds)]  # sentences, and what parts them
+            whole, dots, before, *counts = counter.count([line, "…", *texts])
+            sentences, behind = counts[::2], counts[1::2]
+            stretches = list(map(add, sentences, behind)) if any(behind) else sentences
+            self._counts = TurnCounts(counter, whole, dots, sentences, before, stretches)
+        return self._counts
 
     @property
     def spans(self) -> Sequence[tuple[int, int]]:
@@ -208,6 +234,31 @@ class Excerpts:
         (begin, _), (_, end) = run[0], run[-1]
         # A sentence alone may be too long, and is cut; several never are.
         return Excerpt(words, begin, min(end, begin + chars) if len(run) == 1 else end)
+
+    def tokens(self, counter: TokenCounter, chars: int, *, nearest: bool = False) -> int | None:
+        """The tokens of what is ``quoted``, without its quotation marks; None where they are known once it is worded. Nothing is a token across
+        a blank, so that sentences have the same wherever they stand."""
+        reading = self._reading
+        if not reading.is_plain or reading.noted is None:
+            return None
+        chosen = self.run(chars, nearest=nearest)
+        counts = reading.counts(counter)
+        if chosen is None:
+            tokens, start, end = counts.line, 0, len(reading.line)
+        else:
+            spans = reading.spans
+            _, first, last = chosen
+            if first == last:
+                return None
+            start, end = spans[first][0], spans[last - 1][1]
+            if end - start >= chars:
+                return None  # a sentence alone may be too long, and is cut
+            tokens = sum(counts.sentences[first:last])
+            tokens += counts.dots * ((first > 0) + (last < len(spans)))
+        told = reading.noted.within(start, end)
+        if told is None:
+            return None
+        return tokens + counter.count((told,))[0] if told else tokens
 
     def run(self, chars: int, *, nearest: bool = False) -> Run | None:
         """Which sentences ``of`` quotes; None where that is the whole line, and none of them where it has none."""

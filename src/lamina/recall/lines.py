@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
-from lamina.recall.excerpts import Excerpts, KnownLine, reading_of
+from lamina.recall.excerpts import Beginning, Excerpts, KnownLine, Reading, reading_of
+from lamina.recall.nearest import Stretches, TurnTokens, maxsims
 from lamina.recall.pack import Item, LateLine, LineOfMany
 from lamina.recall.placing import Answers, Held
 from lamina.recall.plan import Plan
-from lamina.recall.render import SNIPPET_CHARS, change_mark, is_as_told, line_of
+from lamina.recall.render import SNIPPET_CHARS, beginning, change_mark, is_as_told, line_of
 
 __all__ = ["items_of", "tokens_least"]
 
@@ -33,11 +34,12 @@ def items_of(
     plan: Plan, answers: Answers, counter: TokenCounter
 ) -> tuple[Mapping[Layer, Sequence[Item]], Sequence[Item]]:
     """The items of each layer, and those of the events that only a context block may show."""
+    near = _Nearness(counter)
     items = {
-        layer: [_item(layer, each, plan, counter) for each in answers.values[layer]]
+        layer: [_item(layer, each, plan, counter, near) for each in answers.values[layer]]
         for layer in answers.values
     }
-    return items, [_item(Layer.EVENTS, each, plan, counter) for each in answers.more]
+    return items, [_item(Layer.EVENTS, each, plan, counter, near) for each in answers.more]
 
 
 def tokens_least(value: Event | Record, chars: int = SNIPPET_CHARS) -> int:
@@ -55,11 +57,11 @@ def _words_least(text: str) -> int:
     return len(_WORD.findall(text))
 
 
-def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
+def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter, near: _Nearness) -> Item:
     wording: str | LateLine
     excerpts: tuple[LineOfMany, ...] = ()
     if isinstance(held.value, Event):
-        turn = _Turn(held, held.value, plan, counter)
+        turn = _Turn(held, held.value, plan, counter, near)
         wording, least = turn.wording
         excerpts = turn.excerpts(wording, least)
     else:
@@ -82,14 +84,20 @@ def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter) -> Item:
 class _Turn:
     """Words the lines of a turn: all of them are cut from one reading of it."""
 
-    def __init__(self, held: Held, event: Event, plan: Plan, counter: TokenCounter) -> None:
+    def __init__(self, held: Held, event: Event, plan: Plan, counter: TokenCounter, near: _Nearness) -> None:
         self.reading = reading_of(event, held.days)
+        self._event = event
         self._held = held
         self._plan = plan
         self._counter = counter
         self._is_as_told = (
             held.superseded is None and held.changed is None and is_as_told(event, held.mark, plan.called)
         )
+        nearness = None
+        if held.tokens is not None and len(self.reading.text) > _EXCERPTS[0][0]:
+            near.expect(held.tokens, self.reading, event)
+            nearness = partial(near.of, held.tokens)
+        self._excerpts = Excerpts(self.reading, plan.terms, nearness)
 
     @property
     def wording(self) -> tuple[str | LateLine, int]:
@@ -98,7 +106,7 @@ class _Turn:
             known = self.reading.known(None, self._counter)
             if known is not None:
                 return known.line, known.tokens
-        return LateLine(partial(self._worded, SNIPPET_CHARS)), _turn_least(self.reading.text, SNIPPET_CHARS)
+        return self._late(SNIPPET_CHARS), _turn_least(self.reading.text, SNIPPET_CHARS)
 
     def excerpts(self, wording: str | LateLine, least: int) -> tuple[LineOfMany, ...]:
         """The lines of a long turn, shortest first; one that is cut has about so many tokens as it has characters for. ``wording`` is the line
@@ -114,9 +122,12 @@ class _Turn:
             elif chars > SNIPPET_CHARS:
                 tokens = _turn_least(self.reading.text, chars)
             if chars != SNIPPET_CHARS and (length > chars or chars > SNIPPET_CHARS):
-                line = LateLine(partial(self._worded, chars))
+                line = self._late(chars)
             found.append(LineOfMany(share, tokens, line))
         return tuple(found)
+
+    def _late(self, chars: int) -> LateLine:
+        return LateLine(partial(self._worded, chars), partial(self._tokens, chars))
 
     def _worded(self, chars: int) -> tuple[str, int]:
         nearest = chars < SNIPPET_CHARS
@@ -125,24 +136,48 @@ class _Turn:
         if known is not None:
             return known.line, known.tokens
         if self._is_as_told:
-            self._excerpts.beginning = self.reading.begins
+            self._excerpts.beginning = self._begins
         line, tokens = _worded(self._held, self._plan, self._counter, self._excerpts, chars, nearest=nearest)
         if self._is_as_told:
-            self.reading.begins = self._excerpts.beginning
             self.reading.keep(run, KnownLine(self._counter, line, tokens))
         return line, tokens
 
-    @cached_property
-    def _excerpts(self) -> Excerpts:
-        nearness = None if self._held.tokens is None else self._nearness
-        return Excerpts(self.reading, self._plan.terms, nearness)
+    def _tokens(self, chars: int) -> int | None:
+        if not self._is_as_told or not self._begins.is_plain:
+            return None
+        words = self._excerpts.tokens(self._counter, chars, nearest=chars < SNIPPET_CHARS)
+        return None if words is None else words + self.reading.tokens_with(self._counter, self._begins)
 
-    def _nearness(self) -> Sequence[float]:
-        event, tokens = self._held.value, self._held.tokens
-        assert isinstance(event, Event), "a turn is an event"
-        assert tokens is not None, "asked of turns that were ranked by their tokens"
-        before, *counts = self.reading.token_counts(self._counter, event.observed_actor.display_name)
-        return tokens.maxsims(before, counts)
+    @property
+    def _begins(self) -> Beginning:
+        if self.reading.begins is None:
+            self.reading.begins = beginning(self._event, "", self._plan.called)
+        return self.reading.begins
+
+
+class _Nearness:
+    """How near the sentences of turns come to the question: all are compared once one is asked for."""
+
+    def __init__(self, counter: TokenCounter) -> None:
+        self._counter = counter
+        self._expected: dict[TurnTokens, tuple[Reading, str]] = {}
+        self._near: dict[TurnTokens, Sequence[float]] = {}
+
+    def expect(self, turn: TurnTokens, reading: Reading, event: Event) -> None:
+        """That the sentences of a turn may be asked for."""
+        self._expected[turn] = reading, event.observed_actor.display_name
+
+    def of(self, turn: TurnTokens) -> Sequence[float]:
+        """Of each sentence of an expected turn."""
+        if turn not in self._near:
+            speakers = self._counter.count([f"{speaker}:" for _, speaker in self._expected.values()])
+            counts = [reading.counts(self._counter) for reading, _ in self._expected.values()]
+            stretches = [
+                Stretches(each, speaker + count.before, count.stretches)
+                for each, speaker, count in zip(self._expected, speakers, counts, strict=True)
+            ]
+            self._near = dict(zip(self._expected, maxsims(stretches), strict=True))
+        return self._near[turn]
 
 
 def _worded(

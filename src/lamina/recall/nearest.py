@@ -5,9 +5,9 @@ Nothing is read by the model again: the vectors of the turns are at hand, and wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from lamina.models.maxsim import NO_TOKENS, token_cosines
 from lamina.models.ports import Float32Array, TokenMatrix, TokenRows
 
-__all__ = ["TurnTokens", "TurnsTokens", "tokens_of_turns"]
+__all__ = ["Stretches", "TurnTokens", "TurnsTokens", "maxsims", "tokens_of_turns"]
 
 
 class TurnsTokens:
@@ -38,18 +38,45 @@ class TurnTokens(NamedTuple):
     start: int
     end: int
 
-    def maxsims(self, before: int, counts: Sequence[int]) -> list[float]:
-        """The MaxSim of each of the stretches that have ``counts`` tokens and follow each other, ``before`` tokens behind the first."""
-        cosines = self.turns.cosines[self.start : self.end]
-        bounds = [min(each, len(cosines)) for each in accumulate([before, *counts])]
-        read = [(at, start) for at, (start, end) in enumerate(pairwise(bounds)) if start < end]
-        near = [NO_TOKENS] * len(counts)
-        if read:
-            stretches = np.maximum.reduceat(cosines[: bounds[-1]], [start for _, start in read], axis=0)
-            means = np.add.reduce(stretches, axis=1) / cosines.shape[1]
-            for (at, _), mean in zip(read, means.tolist(), strict=True):
-                near[at] = mean
+
+class Stretches(NamedTuple):
+    """Stretches of a turn that have ``counts`` tokens and follow each other, ``before`` tokens behind its first."""
+
+    turn: TurnTokens
+    before: int
+    counts: Sequence[int]
+
+    @property
+    def read(self) -> Iterator[tuple[int, int]]:
+        """The rows of each, half-open; of those that lie behind what the model read none."""
+        start = min(self.turn.start + self.before, self.turn.end)
+        for count in self.counts:
+            end = min(start + count, self.turn.end)
+            yield start, end
+            start = end
+
+
+def maxsims(turns: Sequence[Stretches]) -> list[list[float]]:
+    """The MaxSim of each stretch of turns that were compared together, ``NO_TOKENS`` where nothing of it was read."""
+    near = [[NO_TOKENS] * len(one.counts) for one in turns]
+    read = [
+        (start, end, own, at)
+        for one, own in zip(turns, near, strict=True)
+        for at, (start, end) in enumerate(one.read)
+        if start < end
+    ]
+    if not read:
         return near
+    read.sort(key=itemgetter(0))
+    cosines = turns[0].turn.turns.cosines
+    bounds = [bound for start, end, _, _ in read for bound in (start, end)]
+    if bounds[-1] == len(cosines):
+        bounds.pop()  # reduceat goes on to the end from the last one
+    best = np.maximum.reduceat(cosines, bounds, axis=0)[::2]
+    means = np.add.reduce(best, axis=1) / cosines.shape[1]
+    for (_, _, own, at), mean in zip(read, means.tolist(), strict=True):
+        own[at] = mean
+    return near
 
 
 def tokens_of_turns(

@@ -34,13 +34,18 @@ SHARES: Final[Mapping[Layer, float]] = {
 
 
 class LateLine:
-    """A line that is worded once somebody asks for it, with what it costs: most of what is weighed finds no room."""
+    """A line that is worded once somebody asks for it, with what it costs: most of what is weighed finds no room. Where that can be told
+    sooner, ``count`` does, or says None."""
 
-    __slots__ = ("_made", "_make")
+    __slots__ = ("_count", "_made", "_make", "_tokens")
 
-    def __init__(self, make: Callable[[], tuple[str, int]]) -> None:
+    def __init__(
+        self, make: Callable[[], tuple[str, int]], count: Callable[[], int | None] | None = None
+    ) -> None:
         self._make = make
+        self._count = count
         self._made: tuple[str, int] | None = None
+        self._tokens: int | None = None
 
     @property
     def made(self) -> tuple[str, int]:
@@ -48,6 +53,16 @@ class LateLine:
         if self._made is None:
             self._made = self._make()
         return self._made
+
+    @property
+    def tokens(self) -> int:
+        """What the line costs."""
+        if self._tokens is None:
+            if self._made is None and self._count is not None:
+                self._tokens = self._count()
+            if self._tokens is None:
+                self._tokens = self.made[1]
+        return self._tokens
 
 
 class LineOfMany(NamedTuple):
@@ -60,7 +75,7 @@ class LineOfMany(NamedTuple):
 
 def tokens_of(wording: str | LateLine, least: int) -> int:
     """What a line costs: what it costs at least is all where it is worded already."""
-    return least if isinstance(wording, str) else wording.made[1]
+    return least if isinstance(wording, str) else wording.tokens
 
 
 class Item(NamedTuple):

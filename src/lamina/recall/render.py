@@ -27,6 +27,7 @@ __all__ = [
     "QUARANTINE_MARK",
     "SNIPPET_CHARS",
     "Block",
+    "beginning",
     "change_mark",
     "is_as_told",
     "line_of",
@@ -74,7 +75,7 @@ def line_of(
         excerpts = excerpts or Excerpts(reading_of(value), terms)
         begins = excerpts.beginning
         if begins is None:
-            begins = excerpts.beginning = _beginning(value, mark, called)
+            begins = excerpts.beginning = beginning(value, mark, called)
         line = f"{begins.text} {excerpts.quoted(chars, nearest=nearest)}"
         return line if begins.is_plain and excerpts.is_plain else without_markers(line)
     return without_markers(_worded(value, called, said_at) + mark)
@@ -114,8 +115,8 @@ def is_as_told(event: Event, mark: str, called: Called | None) -> bool:
     return not mark and (called is None or called.who(name) == name)
 
 
-def _beginning(event: Event, mark: str, called: Called | None) -> Beginning:
-    """When it was said, and by whom."""
+def beginning(event: Event, mark: str, called: Called | None) -> Beginning:
+    """What stands before the words of an event in its line: when it was said, and by whom."""
     source = ""
     if event.origin.trust is Trust.EXTERNAL:
         source = f" ({unquoted(event.modality.replace('_', ' '))}, quoted)"
