@@ -1,4 +1,4 @@
-"""Pools of candidates as the server gathers them: the best turns by scoped BM25 and by pooled vector."""
+"""Pools of candidates as the server gathers them: the best turns by scoped BM25 and by pooled vector, and of these the best by both."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,8 @@ from lamina.language.questions import asks_assistant, sentence_shares
 from lamina.language.temporal import question_window
 from lamina.language.tokens import analyse, content_terms, event_terms
 from lamina.models.ports import TokenRows
+from lamina.recall.plan import WIDE
+from lamina.recall.rank import worth_reading
 from lamina.recall.signals import (
     K1,
     B,
@@ -27,11 +30,6 @@ from lamina.recall.signals import (
     persons_named,
     term_counts,
 )
-
-BM25_TOP = 200
-VECTOR_TOP = 150
-EXPANDED_TOP = 60
-"""So many of each arm bring the turns before and after them along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +81,10 @@ class Index:
         statistics = self.statistics(terms)
         scores = self.bm25(terms, statistics)
         cosines = self.encoded.pooled @ self.asked.pooled[number]
-        by_words = [int(at) for at in np.argsort(-scores, kind="stable")[:BM25_TOP] if scores[at] > 0]
-        by_vector = [int(at) for at in np.argsort(-cosines, kind="stable")[:VECTOR_TOP]]
+        by_words = [int(at) for at in np.argsort(-scores, kind="stable")[: WIDE.text] if scores[at] > 0]
+        by_vector = [int(at) for at in np.argsort(-cosines, kind="stable")[: WIDE.vector]]
         chosen = {*by_words, *by_vector}
-        for at in [*by_words[:EXPANDED_TOP], *by_vector[:EXPANDED_TOP]]:
+        for at in [*by_words[: WIDE.expanded], *by_vector[: WIDE.expanded]]:
             chosen |= {near for near in (at - 1, at + 1) if self._together(at, near)}
         places = sorted(chosen)
         window = question_window(question.text, question.asked_at)
@@ -97,9 +95,15 @@ class Index:
             asks_assistant(question.text),
             None if window is None else (_instant(window.valid_from), _instant(window.valid_to)),
         )
+        pool = self._pool(places, cosines, features)
+        if len(pool) > WIDE.read:
+            nobody = np.zeros(len(pool), np.bool_)
+            worth = worth_reading(pool, nobody, features, statistics, limit=WIDE.read)
+            places = list(compress(places, worth))
+            pool = self._pool(places, cosines, features)
         return Asked(
             question,
-            self._pool(places, cosines, features),
+            pool,
             features,
             statistics,
             np.array(places),

@@ -10,7 +10,7 @@ from lamina.kernel.time import SECOND_US, from_datetime
 from lamina.language.questions import sentence_shares
 from lamina.language.tokens import analyse
 from lamina.models.ports import TokenMatrix, TokenRows
-from lamina.recall.rank import rank
+from lamina.recall.rank import rank, worth_reading
 from lamina.recall.signals import (
     ALONE,
     K1,
@@ -136,6 +136,24 @@ def test_a_turn_whose_vectors_are_not_there_yet_stands_by_its_words() -> None:
         pooled = replace(pool(texts), tokens=TokenRows.joined(matrices), cosines=cosines, **alone)
         order = [one.at for one in rank(pooled, replace(QUESTION, persons=frozenset()), SCOPE)]
         assert (unread in order[:2]) == (unread in {0, 2}), f"turn {unread} unread: {order}"
+
+
+def test_of_a_large_pool_those_are_read_that_words_and_pooled_vectors_speak_for() -> None:
+    """The names of who speaks and the words of neighbours count as they do in the ranking; who is read by nobody yet stands by its words."""
+    nobody = np.zeros(5, np.bool_)
+    alone = {"sessions": np.full(5, ALONE), "previous": np.full(5, 5), "following": np.full(5, 5)}
+    plain = replace(QUESTION, persons=frozenset())
+    far = replace(pool(), cosines=np.array([0.1, 0.1, 0.9, 0.1, 0.2]), named=nobody, **alone)
+
+    def worth(turns: Turns, unread: Sequence[int] = (), limit: int = 2) -> set[int]:
+        waits = np.isin(np.arange(5), unread)
+        return set(np.flatnonzero(worth_reading(turns, waits, plain, SCOPE, limit=limit)).tolist())
+
+    assert worth(far) == {0, 2}  # the most words, the nearest
+    late = replace(far, cosines=np.where(np.arange(5) == 0, 0.0, far.cosines))
+    assert worth(late, [0]) == {0, 2}
+    assert worth(replace(late, cosines=np.zeros(5)), range(5), 1) == {0}
+    assert worth(far, limit=9) == set(range(5))
 
 
 def test_unknown_weight_is_refused() -> None:

@@ -90,6 +90,11 @@ class TokenRows:
     counts: NDArray[np.intp]
 
     @classmethod
+    def unread(cls, count: int) -> TokenRows:
+        """So many texts without any."""
+        return cls(np.zeros((0, 0), np.int8), np.zeros(0, np.float32), np.zeros(count, np.intp))
+
+    @classmethod
     def joined(cls, matrices: Sequence[TokenMatrix]) -> TokenRows:
         """Texts that are at hand one by one."""
         counts = np.array([len(matrix.rows) for matrix in matrices], np.intp)

@@ -50,7 +50,8 @@ class Breadth:
 
     ``text``, ``vector``, ``timed`` and ``newest`` are what each arm may bring; so many of the best by words and by vectors,
     ``expanded``, bring the turns around them. What the best ``sources`` events gave rise to joins the derived records;
-    of a layer so many times its limit, ``records``, are read and weighed in full.
+    of a layer so many times its limit, ``records``, are read and weighed in full. Of the events that the arms bring the best ``read``, by what is
+    known of them without their tokens, are ranked by these.
     """
 
     text: int
@@ -60,12 +61,16 @@ class Breadth:
     newest: int
     sources: int
     records: int
+    read: int
 
 
-WIDE: Final = Breadth(text=200, vector=150, expanded=60, timed=50, newest=50, sources=30, records=4)
+_READ_FOR_ONE: Final = 4
+_LINE_TOKENS_MIN: Final = 16
+
+WIDE: Final = Breadth(text=200, vector=150, expanded=60, timed=50, newest=50, sources=30, records=4, read=250)
 """What every pack is made from."""
 
-NARROW: Final = Breadth(text=24, vector=24, expanded=8, timed=20, newest=20, sources=12, records=2)
+NARROW: Final = Breadth(text=24, vector=24, expanded=8, timed=20, newest=20, sources=12, records=2, read=250)
 """For who waits and takes a few lines, such as a brief: some 60 candidates on LoCoMo and 41 on LongMemEval.
 
 Evidence turns in the top 5 and 10, LoCoMo and LongMemEval: 0.757 and 0.812, 0.747 and 0.821; wide 0.762 and 0.821, 0.757
@@ -139,6 +144,12 @@ class Plan:
     def block_events(self) -> int:
         """How many events a context block may draw from; 0 where there is no block, or none without events."""
         return 0 if self.block is None else self.block.events
+
+    @property
+    def read_max(self) -> int:
+        """Of how many events the tokens are read: of more than a layer diversifies, and than a block has lines for."""
+        lines = 0 if self.block is None else min(self.block.events, self.max_tokens // _LINE_TOKENS_MIN)
+        return max(self.breadth.read, _READ_FOR_ONE * self.limits.get(Layer.EVENTS, 0), lines)
 
     @cached_property
     def names(self) -> frozenset[str]:

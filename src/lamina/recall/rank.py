@@ -42,15 +42,44 @@ def rank(
 
     Signals without a weight add nothing.
     """
-    unknown = sorted(weights.keys() - set(SIGNALS))
-    assert not unknown, f"weights for unknown signals: {unknown}"
     if not len(pool):
         return []
-    pool, cosines = as_if_read(pool, best_cosines(question.tokens, pool.tokens), question, scope)
-    signals = signals_of(pool, question, scope, cosines)
-    parts = signals * np.array([weights.get(name, 0.0) for name in SIGNALS])
+    near = best_cosines(question.tokens, pool.tokens)
+    pool, cosines = as_if_read(pool, near, pool.tokens.counts == 0, question, scope)
+    parts = _parts(pool, question, scope, cosines, weights)
     scores = parts.sum(axis=1)
     best = np.argsort(-scores, kind="stable")[:limit]
     nearest = cosines[best]
     columns = best.tolist(), scores[best].tolist(), nearest.mean(axis=1).tolist(), parts[best], nearest
     return [Ranked(*row) for row in zip(*columns, strict=True)]
+
+
+def worth_reading(
+    pool: Turns,
+    unread: NDArray[np.bool_],
+    question: QuestionFeatures,
+    scope: ScopeStatistics,
+    weights: Mapping[str, float] = DEFAULT,
+    *,
+    limit: int,
+) -> NDArray[np.bool_]:
+    """Which turns of the pool, ``limit`` of them, are best by what is known without their tokens: the cosines of their pooled vectors, where
+    these are not ``unread``, stand for their MaxSim."""
+    pool, cosines = as_if_read(pool, pool.cosines.astype(np.float32)[:, None], unread, question, scope)
+    scores = _parts(pool, question, scope, cosines, weights).sum(axis=1)
+    worth = np.zeros(len(pool), np.bool_)
+    worth[np.argsort(-scores, kind="stable")[:limit]] = True
+    return worth
+
+
+def _parts(
+    pool: Turns,
+    question: QuestionFeatures,
+    scope: ScopeStatistics,
+    cosines: Float32Array,
+    weights: Mapping[str, float],
+) -> NDArray[np.float64]:
+    """(n, s): what each signal adds to the score of each turn."""
+    unknown = sorted(weights.keys() - set(SIGNALS))
+    assert not unknown, f"weights for unknown signals: {unknown}"
+    return signals_of(pool, question, scope, cosines) * np.array([weights.get(name, 0.0) for name in SIGNALS])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina import limits
+from lamina.index.columns import NONE
 from lamina.index.resident import ResidentIndexes
 from lamina.index.scope import ScopeIndex
 from lamina.index.tokens import RecentTokens
@@ -25,11 +26,12 @@ from lamina.models.recent import RecentQuestions
 from lamina.recall.draw import Drawn, draw
 from lamina.recall.figures import DERIVED, Words, earlier_rows
 from lamina.recall.plan import Plan
-from lamina.recall.signals import ScopeStatistics, Turns, persons_named
+from lamina.recall.rank import worth_reading
+from lamina.recall.signals import QuestionFeatures, ScopeStatistics, Turns, persons_named
 from lamina.store.ports.store import Store
 from lamina.store.queries import Home
 
-__all__ = ["DERIVED", "EventPool", "Retriever", "Words"]
+__all__ = ["DERIVED", "EventPool", "Retriever", "Words", "question_features"]
 
 WIDEN_MAX: Final = 64
 """A filter that leaves too little makes the arms reach this many times further, step by step."""
@@ -113,23 +115,17 @@ class Retriever:
         searched: Sequence[ScopeIndex],
         removals: int,
     ) -> EventPool:
-        rows = drawn.rows
         persons = _persons(plan, drawn.speakers)
+        if len(drawn.spots) > plan.read_max:
+            question = question_features(plan, encoded, persons)
+            turns = _turns(drawn, persons, TokenRows.unread(len(drawn.spots)))
+            unread = drawn.rows.vector_rows == NONE
+            worth = worth_reading(turns, unread, question, drawn.statistics, limit=plan.read_max)
+            drawn = drawn.kept(worth)
+        rows = drawn.rows
         payloads = self._tokens.of(plan.tenant_id, drawn.vector_rows(searched))
-        turns = Turns(
-            counts=rows.counts,
-            lengths=rows.lengths,
-            tokens=TokenRows.from_payloads([payloads.get(number) for number in rows.vector_rows.tolist()]),
-            cosines=drawn.cosines.astype(np.float64),
-            sessions=drawn.sessions,
-            previous=drawn.previous,
-            following=drawn.following,
-            named=drawn.spoken_by(persons),
-            by_assistant=rows.by_assistant,
-            observed_at=rows.observed_at,
-            question_shares=rows.question_shares,
-            self_shares=rows.self_shares,
-        )
+        tokens = TokenRows.from_payloads([payloads.get(number) for number in rows.vector_rows.tolist()])
+        turns = _turns(drawn, persons, tokens)
         return EventPool(
             rows.record_ids,
             turns,
@@ -146,6 +142,35 @@ class Retriever:
             removals,
             any(_waits(index.waiting_since, plan) for index in searched),
         )
+
+
+def question_features(plan: Plan, encoded: Encoded, persons: frozenset[str]) -> QuestionFeatures:
+    """What the ranking knows of a plan's question; ``persons`` are the speakers that it names."""
+    return QuestionFeatures(
+        terms=plan.terms,
+        tokens=encoded.tokens[0],
+        persons=persons,
+        asks_assistant=plan.asks_assistant,
+        window=plan.window,
+    )
+
+
+def _turns(drawn: Drawn, persons: frozenset[str], tokens: TokenRows) -> Turns:
+    rows = drawn.rows
+    return Turns(
+        counts=rows.counts,
+        lengths=rows.lengths,
+        tokens=tokens,
+        cosines=drawn.cosines.astype(np.float64),
+        sessions=drawn.sessions,
+        previous=drawn.previous,
+        following=drawn.following,
+        named=drawn.spoken_by(persons),
+        by_assistant=rows.by_assistant,
+        observed_at=rows.observed_at,
+        question_shares=rows.question_shares,
+        self_shares=rows.self_shares,
+    )
 
 
 def _home(indexes: Sequence[ScopeIndex]) -> Home:

@@ -14,8 +14,7 @@ from lamina.kernel.records import Fact, Record
 from lamina.language.tokens import term_set
 from lamina.recall.plan import Plan
 from lamina.recall.rank import Ranked, rank
-from lamina.recall.retrieve import EventPool
-from lamina.recall.signals import QuestionFeatures
+from lamina.recall.retrieve import EventPool, question_features
 
 __all__ = [
     "EVIDENCE_TOP",
@@ -58,13 +57,7 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
     """The ``limit`` best of the pool, best first."""
     if not len(pool.turns):
         return []
-    question = QuestionFeatures(
-        terms=plan.terms,
-        tokens=pool.encoded.tokens[0],
-        persons=pool.persons,
-        asks_assistant=plan.asks_assistant,
-        window=plan.window,
-    )
+    question = question_features(plan, pool.encoded, pool.persons)
     ranked = rank(pool.turns, question, pool.statistics, limit=limit)
     best = ranked[0].score
     return [

@@ -120,15 +120,18 @@ def signals_of(
 
 
 def as_if_read(
-    pool: Turns, cosines: Float32Array, question: QuestionFeatures, scope: ScopeStatistics
+    pool: Turns,
+    cosines: Float32Array,
+    unread: NDArray[np.bool_],
+    question: QuestionFeatures,
+    scope: ScopeStatistics,
 ) -> tuple[Turns, Float32Array]:
-    """The pool and its ``best_cosines`` (n, t) with figures for the turns whose vectors are not there yet.
+    """The pool and its ``best_cosines`` (n, t) with figures for the turns that are ``unread``: their vectors are not there yet.
 
     A turn is found by its words at once, its vectors follow. Until then it is taken to be as near as the turns that were read are on
     average, and, by the share of the question's words that it holds, up to as near as the nearest: without that it would stand
     behind turns that match worse.
     """
-    unread = pool.tokens.counts == 0
     if not unread.any() or unread.all():
         return pool, cosines
     idfs = np.array([idf(term, scope) for term in question.terms], np.float32)
