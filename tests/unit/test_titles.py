@@ -96,3 +96,25 @@ def test_a_name_does_not_begin_with_when_it_was() -> None:
     )
     read = read_of(events, ["Last weekend", "kiln"], ["Last weekend"])
     assert title_of(events, read, [], DAY).name == f'"I repaired the kiln" ({DAY})'
+
+
+def test_a_name_is_rather_ones_own_news_than_a_reply_to_it_and_the_summary_has_it() -> None:
+    events = append(
+        MemoryStore(),
+        "Hey, by the way, I got noticed by fashion editors in Delft. It rained.",
+        "Congrats on the fashion editors and on the lovely harbour show.",
+        "The fashion editors liked the harbour.",
+    )
+    read = read_of(
+        events, ["fashion editors"], ["fashion editors", "harbour show"], ["fashion editors", "harbour"]
+    )
+    title = title_of(events, read, [], DAY)
+    assert title.name == f'"I got noticed by fashion editors in Delft" ({DAY})'
+    assert "I got noticed by fashion editors in Delft." in title.summary
+
+
+def test_a_long_clause_is_named_by_its_end_where_its_beginning_says_nothing() -> None:
+    text = "I am really just interested in so much more of the painted harbour lanterns of Delft."
+    events = append(MemoryStore(), text)
+    name = title_of(events, read_of(events, ["painted harbour lanterns", "Delft"]), [], DAY).name
+    assert name == f'"… much more of the painted harbour lanterns …" ({DAY})'
