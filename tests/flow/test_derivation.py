@@ -286,6 +286,18 @@ def test_an_episode_spans_the_sessions_of_one_matter(lamina: Derivation) -> None
     assert again == live
 
 
+def test_neither_a_late_word_of_a_long_text_nor_one_of_every_talk_goes_on_with_an_episode(
+    lamina: Derivation,
+) -> None:
+    lamina.say("The launch plan needs a budget.", at=START)
+    long = "Rye bread rises slowly. Feed the starter. Fold the dough. Its budget is small. No launch plan needs one."
+    lamina.say(long, at=START + HOUR, session="s2")
+    lamina.say("Last week was a great and lovely time.", at=START + 2 * HOUR, session="s3")
+    lamina.say("Next week will be a great and lovely time.", at=START + 3 * HOUR, session="s4")
+    lamina.derive()
+    assert [size for size, _, _ in states(lamina)] == [1, 1, 1, 1]
+
+
 def test_a_turn_goes_on_with_the_episode_of_what_it_says_it_follows(lamina: Derivation) -> None:
     first = lamina.say("The launch plan needs a budget.", at=START)
     lamina.say("Bread recipes need rye.", at=START + HOUR, session="s2")

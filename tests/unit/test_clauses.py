@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.pipeline.clauses import clauses_of, cut_clause
+from lamina.pipeline.clauses import clauses_of, cut_clause, tails_of, without_head
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,27 @@ def test_a_clause_ends_at_its_punctuation_and_has_three_words(text: str, clauses
     assert clauses_of(text) == clauses
 
 
-def test_a_long_clause_keeps_the_thing_spoken_of() -> None:
-    long = "we painted the whole wheelhouse blue before it rained again that week"
-    assert cut_clause(long, lambda word: word == "wheelhouse") == "we painted the whole wheelhouse …"
-    assert cut_clause(long, lambda word: word == "rained") == "… the whole wheelhouse blue before it rained …"
-    assert cut_clause(long, lambda _: False) == "we painted the whole wheelhouse blue before …"
-    assert cut_clause("## We sail on Sunday!", lambda _: False) == "We sail on Sunday"
+LONG = "we painted the whole wheelhouse blue before it rained again that week"
+
+
+def test_a_long_clause_ends_with_the_last_phrase_that_fits_and_else_with_a_word_that_says_something() -> None:
+    assert cut_clause(LONG, ["whole wheelhouse", "week"]) == "we painted the whole wheelhouse …"
+    assert cut_clause(LONG, ["wheel"]) == "we painted the whole wheelhouse blue …"
+    assert cut_clause("## We sail on Sunday!", []) == "We sail on Sunday"
+
+
+def test_a_clause_begins_behind_a_time_and_ends_before_one_that_does_not_fit() -> None:
+    told = "Last week I met the old owner of our boat last Friday and was glad"
+    first, last = (0, len("Last week")), (told.index("last Friday"), told.index(" and"))
+    assert cut_clause(told, [], [first, last]) == "I met the old owner of our boat …"
+    assert cut_clause("I sail on Sunday", [], [(10, 16)]) == "I sail on Sunday"
+
+
+def test_a_long_clause_has_tails_that_end_with_what_its_beginning_has_no_room_for() -> None:
+    assert tails_of("I sail the boat", ["boat"]) == []
+    assert tails_of(LONG, ["whole wheelhouse", "week"]) == ["… blue before it rained again that week"]
+
+
+def test_a_word_or_two_before_the_first_comma_is_no_part_of_a_name() -> None:
+    assert without_head("Maya, I bought a boat") == "I bought a boat"
+    assert without_head("On that old boat, I slept well") == "On that old boat, I slept well"

@@ -1,7 +1,7 @@
 """Which episode a new stretch of talk goes on with, and when an episode takes no more events (seed 002, 7.2).
 
 An episode is of one matter, which may take several sessions: the first turn of another stretch goes on with one that rests where its writer
-says that it follows an event of it, or where it speaks of what the episode is called by in words that no other resting episode has.
+says that it follows an event of it, or where it begins with what the episode is called by, in words that no other resting episode has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.records import Episode
 from lamina.kernel.time import SECOND_US
+from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse
+from lamina.pipeline.titles import EMPTY_TERMS
 from lamina.pipeline.view import View
 
 __all__ = ["is_done", "resumed_by"]
@@ -24,6 +26,8 @@ _REST_US: Final = limits.EPISODE_REST_S * SECOND_US
 _ALIKE_FROM: Final = 3.5
 """Two words of the name alone, or one with two of the summary: a single word is of many matters."""
 _IN_NAME: Final = 2.0
+_SENTENCES_HEARD: Final = 3
+"""A long text has words of every matter; what it goes on with it says first."""
 
 
 def is_done(event: Event, episode: Episode, over: Sequence[Episode]) -> bool:
@@ -46,7 +50,8 @@ def resumed_by(view: View, open_here: Sequence[Episode]) -> Episode | None:
         for each in able:
             if before & {support.source_id for support in members.get(each.id, ())}:
                 return each
-    said = _terms(text_of(event.content))
+    opening = split_sentences(text_of(event.content), count_max=_SENTENCES_HEARD)
+    said = {term for sentence in opening for term in _terms(sentence.text)}
     matters = {each.id: _matter(each) for each in able}
     common = Counter(term for matter in matters.values() for term in matter)
     alike = {
@@ -73,4 +78,4 @@ def _matter(episode: Episode) -> dict[str, float]:
 
 
 def _terms(text: str) -> set[str]:
-    return {term for term in analyse(text) if len(term) > 2} - STOP_TERMS
+    return {term for term in analyse(text) if len(term) > 2} - STOP_TERMS - EMPTY_TERMS

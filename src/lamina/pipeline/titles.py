@@ -2,8 +2,9 @@
 
 A word weighs by the turns that have it, by whether more than one speaker takes it up, and by how few of the episodes before have it: what
 every talk has ("thanks", "photo") says nothing of one. A sentence tells more where its speaker speaks of themselves, where something was
-claimed in it and where it comes early in its turn, and its turn early in the talk: people begin with their news. The summary is the sentences
-that tell most, the name the clause of one of them that holds the thing most spoken of: by a thing alone nobody knows which talk is meant.
+claimed in it and where it comes early in its turn, and its turn early in the talk: people begin with their news. The name is the clause that
+tells most, the longer the rather, with a thing that the turns go on about: by a thing alone nobody knows which talk is meant. The summary is
+its sentence and those that tell most beside it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -23,19 +24,22 @@ from lamina.language.questions import speaks_of_self
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal import find_times
 from lamina.language.tokens import STOP_TERMS, analyse
-from lamina.pipeline.clauses import CLAUSE_WORDS_MIN, clauses_of, cut_clause
+from lamina.pipeline.clauses import CLAUSE_WORDS_MIN, clauses_of, cut_clause, tails_of, without_head
+from lamina.pipeline.extract.gate import without_opener
 from lamina.pipeline.extract.phrases import VAGUE
 
-__all__ = ["Rarity", "Said", "Title", "title_of", "words_of_turns"]
+__all__ = ["EMPTY_TERMS", "Rarity", "Said", "Title", "title_of", "words_of_turns"]
 
-_PHRASES: Final = 2
-_SECOND_FROM: Final = 0.7
-"""What weighs less than this share of the first phrase is an aside."""
-_TAKEN_UP: Final = 2
-"""A second phrase has two words, and so many turns have them: any other is an aside."""
-_CUT_SAY: Final = 0.7
-_LATER_SAY: Final = 0.55
-"""What is left of a clause that is cut, and of one that does not begin its sentence: it leans on what was before."""
+_CLAUSES_READ: Final = 3
+_OWN_NAMES, _LATER_NAMES, _TAIL_NAMES, _WORD_NAMES = 1.4, 0.75, 0.6, 1.15
+"""How much rather a clause is a name that begins with its speaker, that leans on one before it, that is a tail, and for each word of it."""
+_BEGINNING: Final = 2
+"""Words in which a clause says that it is its speaker's."""
+_EARLY_NAMES: Final = 0.7
+"""The first turn names so many times e rather than the last."""
+_HELD_NAMES, _HELD_MIN = 0.35, 0.3
+"""By which power of what the turns go on about, and how much a clause has that holds nothing of it."""
+_RARITY_MIN: Final = 0.15
 _TALK_FADES, _ADVICE_FADES = 0.1, 0.3
 """How much less a sentence tells than the one before it: what an assistant lists is detail."""
 _OPENING: Final = 4.0
@@ -91,12 +95,9 @@ def title_of(events: Sequence[Event], read: Mapping[str, Said], others: Rarity, 
         for turn, event in enumerate(events)
         for each in _sentences(event, read.get(event.id, Said()), turn)
     ]
-    phrases = _phrases(events, read, sentences, weights)
-    about = {term for phrase in phrases for term in phrase.terms}
-    named = _name(sentences, weights, about)
-    return Title(
-        f"{named} ({began})" if named else f"Conversation of {began}", _summary(sentences, weights, about)
-    )
+    named = _name(sentences, weights, _spoken(events, sentences, others))
+    name = f'"{named.text}" ({began})' if named else f"Conversation of {began}"
+    return Title(name, _summary(sentences, weights, named))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,9 @@ class _Sentence:
     text: str
     terms: Sequence[str]
     tells: float
+    early: float
+    advises: bool
+    phrases: tuple[str, ...]
 
     @property
     def line(self) -> str:
@@ -114,42 +118,14 @@ class _Sentence:
 
     def worth(self, weights: Mapping[str, float]) -> float:
         """How much of the episode it tells; little where it is few words."""
-        told = sum(weights[term] for term in self.terms if term not in _EMPTY)
+        told = sum(weights[term] for term in self.terms if term not in EMPTY_TERMS)
         length: float = max(len(self.terms), _SHORT) ** 0.7
         return self.tells * told / length
 
 
-@dataclass(slots=True)
-class _Phrase:
-    """A thing that is spoken of: how many turns have all its words, and the sentence that tells most of those with it."""
-
-    text: str
-    terms: Sequence[str]
-    turns: int
-    within: _Sentence | None = None
-
-    def worth(self, weights: Mapping[str, float]) -> float:
-        """Two words say which one is meant, and what several turns speak of is no aside."""
-        longer = 1.15 if len(self.terms) > 1 else 0.7
-        weight = sum(weights.get(term, 0.0) for term in self.terms) / math.sqrt(len(self.terms))
-        tells = 0.7 if self.within is None else self.within.tells
-        return weight * longer * (1 + 0.3 * math.log(self.turns)) * tells
-
-    @property
-    def is_time(self) -> bool:
-        """Whether it only says when: "last week"."""
-        if self.within is None:
-            return False
-        start = self.within.text.find(self.text)
-        told_at = to_datetime(self.within.event.context.observed_at)
-        return any(
-            when.start < start + len(self.text) and start < when.end
-            for when in find_times(self.within.text, told_at)
-        )
-
-
 def _sentences(event: Event, said: Said, turn: int) -> Iterator[_Sentence]:
-    opens = 1 + _OPENING_SAY * math.exp(-turn / _OPENING)
+    early = math.exp(-turn / _OPENING)
+    opens = 1 + _OPENING_SAY * early
     advises = event.content.get("role") == "assistant"
     for number, each in enumerate(split_sentences(_said(event), count_max=_SENTENCES_READ)):
         text = " ".join(each.text.split())
@@ -163,97 +139,113 @@ def _sentences(event: Event, said: Said, turn: int) -> Iterator[_Sentence]:
             tells *= 1.6
         if any(start < each.end and each.start < end for start, end in said.claims):
             tells *= 1.35
-        yield _Sentence(event, text, terms, tells)
+        phrases = tuple(each for each in said.phrases if each in text and _says_what(each))
+        yield _Sentence(event, text, terms, tells, early, advises, phrases)
 
 
-def _phrases(
-    events: Sequence[Event],
-    read: Mapping[str, Said],
-    sentences: Sequence[_Sentence],
-    weights: Mapping[str, float],
-) -> list[_Phrase]:
-    """The one or two phrases that say most of what the episode is about."""
-    spoken = _spoken(events, read, sentences)
-    scored = sorted(
-        ((each.worth(weights), each) for each in spoken), key=lambda scored: (-scored[0], scored[1].text)
-    )
-    chosen: list[_Phrase] = []
-    used: set[str] = set()
-    least = 0.0
-    for worth, phrase in scored:
-        if len(chosen) == _PHRASES or worth < least:
-            break
-        taken_up = phrase.turns >= _TAKEN_UP and len(phrase.terms) > 1
-        if not (taken_up or not chosen) or used & set(phrase.terms) or phrase.is_time:
-            continue
-        least = least or _SECOND_FROM * worth
-        best = phrase
-        if len(phrase.terms) == 1:
-            longer = (each for _, each in scored if len(each.terms) > 1 and each.terms[-1] == phrase.terms[0])
-            best = next(longer, phrase)
-        chosen.append(best)
-        used |= set(best.terms)
-    return chosen
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause of a sentence, empty for a tail of one, what it is ``shown`` as, the words of that which say something, and what its
+    ``form`` is worth."""
+
+    text: str
+    shown: str
+    terms: Sequence[str]
+    form: float
 
 
-def _name(sentences: Sequence[_Sentence], weights: Mapping[str, float], about: Collection[str]) -> str:
-    """The clause that tells most: a whole one before a cut one, and one that begins its sentence before others."""
-    best, named = 0.0, ""
-    wanted = set(about)
-    for each in sentences:
-        most = 2 * each.tells * sum(weights.get(term, 0.0) for term in each.terms) / _SHORT**0.7
-        if most <= best:
-            continue
-        for place, clause in enumerate(clauses_of(each.text.replace('"', "'"))):
-            shown = cut_clause(clause, lambda word: not wanted.isdisjoint(_terms(word)))
-            told = [term for term in _terms(shown) if term not in _EMPTY]
-            if len(clause.split()) < CLAUSE_WORDS_MIN or not told:
-                continue
-            length = max(len(_terms(clause)), _SHORT) ** 0.7
-            worth = each.tells * sum(weights.get(term, 0.0) for term in told) / length
-            worth *= 1 + 0.5 * min(len(wanted & set(told)), 2)
-            worth *= (_CUT_SAY if "…" in shown else 1.0) * (_LATER_SAY if place else 1.0)
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """The clause that an episode is called by, and the sentence that has it."""
+
+    sentence: _Sentence
+    clause: _Clause
+
+    @property
+    def text(self) -> str:
+        """As it is shown, without a time that it begins with: the day stands beside it."""
+        text, phrases = self.clause.text, self.sentence.phrases
+        times = find_times(text, to_datetime(self.sentence.event.context.observed_at))
+        shown = cut_clause(text, phrases, [(each.start, each.end) for each in times])
+        return shown if _says(shown) else self.clause.shown
+
+
+def _name(
+    sentences: Sequence[_Sentence], weights: Mapping[str, float], spoken: Mapping[str, float]
+) -> _Named | None:
+    """The clause that tells most: what its speaker does, said early, with a thing that the turns go on about."""
+    best, named = 0.0, None
+    for sentence in sentences:
+        for clause in _clauses(sentence.text, sentence.phrases, sentence.advises):
+            held = max(
+                (spoken.get(each, 0.0) for each in sentence.phrases if each in clause.shown), default=0.0
+            )
+            worth = sentence.tells * sum(weights.get(term, 0.0) for term in clause.terms)
+            worth *= math.exp(_EARLY_NAMES * sentence.early) * (_HELD_MIN + held) ** _HELD_NAMES
+            worth *= _WORD_NAMES ** len(clause.shown.split()) * clause.form
             if worth > best:
-                best, named = worth, f'"{shown}"'
+                best, named = worth, _Named(sentence, clause)
     return named
 
 
-def _spoken(
-    events: Sequence[Event], read: Mapping[str, Said], sentences: Sequence[_Sentence]
-) -> list[_Phrase]:
-    speakers = {term for event in events for term in analyse(event.observed_actor.display_name)}
-    of_event: dict[str, list[_Sentence]] = defaultdict(list)
-    for each in sentences:
-        of_event[each.event.id].append(each)
-    held = [set(_terms(_said(event))) for event in events]
-    spoken: dict[tuple[str, ...], _Phrase] = {}
-    for event in events:
-        for text in read.get(event.id, Said()).phrases:
-            terms = _terms(text)
-            if not terms or speakers & set(terms) or set(terms) <= _EMPTY or "://" in text:
-                continue
-            if text.lower().rpartition(" ")[2] in VAGUE:
-                continue
-            key = tuple(terms)
-            if key not in spoken:
-                turns = sum(words.issuperset(terms) for words in held)
-                spoken[key] = _Phrase(text, terms, max(turns, 1))
-            phrase = spoken[key]
-            for each in of_event[event.id]:
-                if text in each.text and (phrase.within is None or each.tells > phrase.within.tells):
-                    phrase.within, phrase.text = each, text
-    return list(spoken.values())
+def _spoken(events: Sequence[Event], sentences: Sequence[_Sentence], others: Rarity) -> dict[str, float]:
+    """How much each noun phrase is what the turns go on about: few other episodes have it, and many turns its words."""
+    rarity = _rarity(others)
+    holding: dict[str, list[int]] = defaultdict(list)
+    for turn, event in enumerate(events):
+        for term in _terms(_said(event)):
+            holding[term].append(turn)
+    found: dict[str, float] = {}
+    for phrase in dict.fromkeys(each for sentence in sentences for each in sentence.phrases):
+        rare = {term: max(rarity(term), _RARITY_MIN) for term in _terms(phrase) if term not in EMPTY_TERMS}
+        whole = sum(rare.values())
+        shares: dict[int, float] = defaultdict(float)
+        for term, each in rare.items():
+            for turn in holding[term]:
+                shares[turn] += each / whole
+        goes_on = math.sqrt(sum(share * share for share in shares.values()))
+        found[phrase] = max(rare.values()) ** 0.7 * goes_on
+    return found
 
 
-def _summary(sentences: Sequence[_Sentence], weights: Mapping[str, float], about: Collection[str]) -> str:
-    """The sentences that tell most, of what the name says first, each beside those before it; in their own order, with their speakers."""
+@lru_cache(maxsize=limits.TERMS_KEPT_MAX)
+def _says_what(phrase: str) -> bool:
+    """Whether a noun phrase says which thing it is, and not only a time, a link, or "thing"."""
+    is_vague = phrase.lower().rpartition(" ")[2] in VAGUE or "://" in phrase
+    return not is_vague and not EMPTY_TERMS.issuperset(_terms(phrase))
+
+
+@lru_cache(maxsize=limits.TERMS_KEPT_MAX)
+def _clauses(text: str, phrases: tuple[str, ...], advises: bool) -> tuple[_Clause, ...]:
+    """The first clauses of a sentence and their tails, each of which could be a name."""
+    found: list[_Clause] = []
+    for each in clauses_of(text.replace('"', "'"))[:_CLAUSES_READ]:
+        clause = without_head(without_opener(each))
+        shown = cut_clause(clause, phrases)
+        is_own = not advises and speaks_of_self(" ".join(clause.split()[:_BEGINNING]))
+        leans = _LATER_NAMES if any(before.terms for before in found) else 1.0
+        found.append(_Clause(clause, shown, _says(shown), leans * (_OWN_NAMES if is_own else 1.0)))
+        found += (_Clause("", tail, _says(tail), leans * _TAIL_NAMES) for tail in tails_of(clause, phrases))
+    return tuple(each for each in found if each.terms)
+
+
+def _says(shown: str) -> Sequence[str]:
+    """The words of a clause that say something; none where there are too few words for a name."""
+    if len(shown.removesuffix(" …").split()) < CLAUSE_WORDS_MIN:
+        return ()
+    return tuple(term for term in _terms(shown) if term not in EMPTY_TERMS)
+
+
+def _summary(sentences: Sequence[_Sentence], weights: Mapping[str, float], named: _Named | None) -> str:
+    """What the name says, and the sentences that tell most beside it; in their own order, with their speakers."""
     left = {at: each for at, each in enumerate(sentences) if len(each.terms) >= _TERMS_MIN}
     chosen: list[int] = []
     used: set[str] = set()
     count = _SENTENCES_OF_LONG if len({each.event.id for each in sentences}) >= _LONG_FROM else _SENTENCES
     first = 0.0
     while left and len(chosen) < count:
-        worth, at = max((_added(each, weights, about, used), -at) for at, each in left.items())
+        told = [at for at, each in left.items() if named and each is named.sentence] or left
+        worth, at = max((_added(left[at], weights, used), -at) for at in told)
         if worth <= 0 or (len(chosen) >= _SENTENCES and worth < _THIRD_FROM * first):
             break
         first = first or worth
@@ -263,14 +255,11 @@ def _summary(sentences: Sequence[_Sentence], weights: Mapping[str, float], about
     return text if len(text) <= _SUMMARY_CHARS else f"{text[: _SUMMARY_CHARS - 1].rstrip()}…"
 
 
-def _added(
-    sentence: _Sentence, weights: Mapping[str, float], about: Collection[str], used: Collection[str]
-) -> float:
+def _added(sentence: _Sentence, weights: Mapping[str, float], used: Collection[str]) -> float:
     """What a sentence is worth beside those that hold the ``used`` words."""
     whole = sum(weights[term] for term in sentence.terms)
     fresh = sum(weights[term] for term in sentence.terms if term not in used) / whole if whole else 0.0
-    named = min(len(set(about) & set(sentence.terms)), 2)
-    return sentence.worth(weights) * (1 + 0.5 * named) * math.sqrt(fresh)
+    return sentence.worth(weights) * math.sqrt(fresh)
 
 
 def _said(event: Event) -> str:
@@ -285,7 +274,8 @@ def _terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-_EMPTY: Final = _CALENDAR | {term for word in VAGUE for term in analyse(word)}
+EMPTY_TERMS: Final = _CALENDAR | {term for word in VAGUE for term in analyse(word)}
+"""Content words that every matter has: they say nothing of one."""
 
 
 def _weights(events: Sequence[Event], others: Rarity) -> dict[str, float]:
@@ -296,11 +286,17 @@ def _weights(events: Sequence[Event], others: Rarity) -> dict[str, float]:
         for term in _terms(_said(event)):
             turns[term] += 1
             speakers[term].add(event.observed_actor.id)
-    elsewhere = Counter(term for words in others for term in words)
+    rarity = _rarity(others)
     return {
         term: math.log1p(count)
-        * math.log((len(others) + 2) / (elsewhere[term] + 1))
+        * rarity(term)
         * (1.6 if len(speakers[term]) > 1 else 1.0)
         * (1.3 if count > 1 else 1.0)
         for term, count in turns.items()
     }
+
+
+def _rarity(others: Rarity) -> Callable[[str], float]:
+    """By a word, how few of the other episodes have it."""
+    elsewhere = Counter(term for words in others for term in words)
+    return lambda term: math.log((len(others) + 2) / (elsewhere[term] + 1))

@@ -49,8 +49,7 @@ def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
         return False
     if not personal:
         return True
-    opener = _OPENER.match(sentence)
-    body = sentence[opener.end() :] if opener else sentence
+    body = without_opener(sentence)
     if _SWAPS.match(body) or _STANDING.match(body):
         return True
     if _is_chatter(body):
@@ -58,6 +57,12 @@ def worth_parsing(sentence: str, *, personal: bool = True) -> bool:
     if _FIRST_PERSON.search(body) or _ANCHOR.search(body):
         return True
     return bool(_NAME.search(body) or _NAMED_SUBJECT.match(body) or _DEFINITE_SUBJECT.match(body))
+
+
+def without_opener(sentence: str) -> str:
+    """The sentence without "Oh, hey", "Yeah," and the like before it."""
+    opener = _OPENER.match(sentence)
+    return sentence[opener.end() :] if opener else sentence
 
 
 def _is_chatter(body: str) -> bool:
