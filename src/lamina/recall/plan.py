@@ -65,7 +65,7 @@ class Breadth:
 
 
 _READ_FOR_ONE: Final = 4
-_LINE_TOKENS_MIN: Final = 16
+"""So many are read for each event that a layer shows: it diversifies fewer."""
 
 WIDE: Final = Breadth(text=200, vector=150, expanded=60, timed=50, newest=50, sources=30, records=4, read=250)
 """What every pack is made from."""
@@ -147,9 +147,8 @@ class Plan:
 
     @property
     def read_max(self) -> int:
-        """Of how many events the tokens are read: of more than a layer diversifies, and than a block has lines for."""
-        lines = 0 if self.block is None else min(self.block.events, self.max_tokens // _LINE_TOKENS_MIN)
-        return max(self.breadth.read, _READ_FOR_ONE * self.limits.get(Layer.EVENTS, 0), lines)
+        """Of how many events the tokens are read: of more than a layer diversifies, and of as many as a block may draw from."""
+        return max(self.breadth.read, _READ_FOR_ONE * self.limits.get(Layer.EVENTS, 0), self.block_events)
 
     @cached_property
     def names(self) -> frozenset[str]:

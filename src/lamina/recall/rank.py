@@ -82,4 +82,6 @@ def _parts(
     """(n, s): what each signal adds to the score of each turn."""
     unknown = sorted(weights.keys() - set(SIGNALS))
     assert not unknown, f"weights for unknown signals: {unknown}"
-    return signals_of(pool, question, scope, cosines) * np.array([weights.get(name, 0.0) for name in SIGNALS])
+    weighing = np.array([weights.get(name, 0.0) for name in SIGNALS])
+    parts: NDArray[np.float64] = signals_of(pool, question, scope, cosines) * weighing
+    return parts
