@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lamina import limits
 from lamina.kernel.ids import Prefix
-from lamina.kernel.records import Support, layer_of
+from lamina.kernel.records import Support, is_layered
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
@@ -267,7 +267,6 @@ def derived_from(
     """
     found: dict[str, dict[str, None]] = {event_id: {} for event_id in event_ids}
     fronts: Mapping[str, Sequence[str]] = {event_id: [event_id] for event_id in event_ids}
-    is_record: dict[str, bool] = {}
     for _ in range(_DEPTH):
         resting = resting_on({source for front in fronts.values() for source in front})
         reached: dict[str, Sequence[str]] = {}
@@ -277,9 +276,7 @@ def derived_from(
                 for record_id in resting.get(source_id, ()):
                     if record_id in known or len(known) >= limits.DERIVES_MAX:
                         continue
-                    if record_id not in is_record:
-                        is_record[record_id] = layer_of(record_id) is not None
-                    if is_record[record_id]:
+                    if is_layered(record_id):
                         known[record_id] = None
                         onward.append(record_id)
             if onward:
