@@ -145,7 +145,7 @@ def keeps_to_its_tenant(sql: str) -> bool:
     # A database aside has the rows of one tenant alone, and what is temporary those of one transaction; a number is one tenant's.
     own = set(re.findall(r"\bWITH(?: RECURSIVE)?\s+(\w+)", sql))
     named = re.findall(
-        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|(?:record|support|text|vector)_row|embedder|aside\.|temp\.|\()(\w+)",
+        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|(?:record|support|text|vector|lifecycle)_row|happening|embedder|aside\.|temp\.|\()(\w+)",
         sql,
     )
     reads = len([name for name in named if name not in own])
@@ -195,7 +195,7 @@ def test_every_header_opens_a_block_and_every_block_says_its_purpose() -> None:
 HOT: Mapping[str, str] = {
     "last_event": "event_position",
     "last_seq": "INTEGER PRIMARY KEY|SEARCH event",
-    "last_lifecycle": r"lifecycle_tenant \(tenant_id=\?\)",
+    "last_lifecycle": r"lifecycle_tenant \(tenant=\?\)",
     "find_idempotency": "PRIMARY KEY",
     "old_keys": r"PRIMARY KEY \(\(tenant_id,caller,family,key\)>\(\?,\?,\?,\?\)\)",
     "forget_key": r"PRIMARY KEY \(tenant_id=\? AND caller=\? AND family=\? AND key=\?",
@@ -248,9 +248,9 @@ HOT: Mapping[str, str] = {
     "oldest_pending": r"job_due \(stage=\? AND state=\?",
     "lease_job": "PRIMARY KEY",
     "end_job": "PRIMARY KEY",
-    "last_number": r"lifecycle_position \(tenant_id=\? AND position=\?",
-    "find_lifecycle": r"SEARCH next USING INDEX lifecycle_tenant \(tenant_id=\? AND sequence=\?",
-    "query_lifecycle_of_event": r"lifecycle_position \(tenant_id=\? AND position=\?",
+    "last_number": r"lifecycle_position \(tenant=\? AND position=\?",
+    "find_lifecycle": r"SEARCH next USING INDEX lifecycle_tenant \(tenant=\? AND sequence=\?",
+    "query_lifecycle_of_event": r"lifecycle_position \(tenant=\? AND position=\?",
     "query_lifecycle_of_job": "lifecycle_job",
     "entity_types": r"SEARCH m USING PRIMARY KEY \(entity=\? AND place=\?",
     "records_in_slots": r"record_slot \(shelf=\? AND slot=\?",
@@ -306,7 +306,7 @@ HOT: Mapping[str, str] = {
     "query_audit": r"audit_number \(tenant_id=\?",
     "query_audit_of_actor": r"audit_actor \(tenant_id=\? AND actor=\?",
     "walk_audit": r"audit_number \(tenant_id=\? AND number>\?",
-    "query_lifecycle": r"lifecycle_tenant \(tenant_id=\? AND sequence>\?",
+    "query_lifecycle": r"lifecycle_tenant \(tenant=\? AND sequence>\?",
     "mentions_in_scopes": r"PRIMARY KEY \(entity=\? AND place=\?",
     "find_text": "text_row_record",
     "index_tip": r"job_scope \(tenant_id=\? AND scope=\? AND stage=\?",

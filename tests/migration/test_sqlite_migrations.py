@@ -432,6 +432,35 @@ def test_rows_of_search_from_before_keep_their_numbers_and_none_is_given_again()
     assert list(connection.execute(given)) == [("text_row", 3), ("vector_row", 3)]
 
 
+HAPPENED = [
+    (7, "acme", 1, b"\x01" * 8, "captured", "org:a", None, None, 1, 10, "{}", 1),
+    (8, "other", 1, "lce_2", "captured", "org:a", "evt_1", None, 1, 11, "{}", None),
+    (9, "acme", 2, b"\x02" * 8, "extracted", "org:a", None, "job_1", 2, 12, "[2,1,0,0,0]", 1),
+    (11, "acme", 4, b"\x03" * 8, "captured", "org:b", None, None, 1, 13, "{}", 2),
+]
+
+
+def test_what_happened_before_is_the_same_in_numbers_and_follows_its_rows() -> None:
+    connection = apsw.Connection(":memory:")
+    steps = migrations()
+    numbers = next(step for step in steps if step.name.endswith("_lifecycle_in_numbers.sql"))
+    for step in steps[: steps.index(numbers)]:
+        connection.execute(step.sql)
+    columns = "tenant_id, sequence, id, name, scope, event_id, job_id, number, arrived_at, payload, position"
+    connection.executemany(
+        f"INSERT INTO lifecycle (rowid, {columns}) VALUES ({', '.join('?' * 12)})", HAPPENED
+    )
+    connection.execute(numbers.sql)
+    rows = f"SELECT {columns} FROM lifecycle ORDER BY arrived_at"
+    assert list(connection.execute(rows)) == [row[1:] for row in HAPPENED]
+    assert list(connection.execute("SELECT row FROM lifecycle_row ORDER BY row")) == [(7,), (8,), (9,), (11,)]
+    fresh = migrated()
+    fresh.executemany(
+        f"INSERT INTO lifecycle ({columns}) VALUES ({', '.join('?' * 11)})", [row[1:] for row in HAPPENED]
+    )
+    assert list(fresh.execute(rows)) == [row[1:] for row in HAPPENED]
+
+
 def test_an_id_goes_with_the_last_row_of_search_that_has_it() -> None:
     connection = with_rows_of_search(migrated(), "")
     connection.execute("DELETE FROM text_row WHERE id < 3")
@@ -628,7 +657,8 @@ def test_payloads_of_before_are_read_beside_those_without_names(tmp_path: Path) 
     ] * 5
     for row in rows:
         connection.execute(
-            "UPDATE lifecycle SET payload = ? WHERE sequence = ?", (compact(dict(row.payload)), row.sequence)
+            "UPDATE lifecycle_row SET payload = ? WHERE sequence = ?",
+            (compact(dict(row.payload)), row.sequence),
         )
     assert store.lifecycle.query(LifecycleQuery(tenant_id=TENANT)) == rows
     connection.close()
@@ -666,7 +696,7 @@ def test_lifecycle_rows_that_name_their_event_by_its_id_are_read_beside_those_th
     connection = apsw.Connection(str(tmp_path / "lamina.db"))
     for row in before:
         connection.execute(
-            "UPDATE lifecycle SET id = ?, event_id = ?, position = NULL WHERE sequence = ?",
+            "UPDATE lifecycle_row SET id = ?, event_id = ?, position = NULL WHERE sequence = ?",
             (row.id, row.event_id, row.sequence),
         )
     connection.close()
@@ -689,7 +719,7 @@ def test_a_lifecycle_row_is_found_by_its_id_among_those_that_are_left(tmp_path: 
     rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT))
     assert [store.lifecycle.get(TENANT, row.id) for row in rows] == rows
     connection = apsw.Connection(str(tmp_path / "lamina.db"))
-    connection.execute("DELETE FROM lifecycle WHERE sequence % 3 = 1 OR sequence > 38")
+    connection.execute("DELETE FROM lifecycle_row WHERE sequence % 3 = 1 OR sequence > 38")
     connection.close()
     left = [row if row.sequence % 3 != 1 and row.sequence <= 38 else None for row in rows]
     assert [store.lifecycle.get(TENANT, row.id) for row in rows] == left

@@ -122,6 +122,14 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         ids="tenant_id id event_id job_id",
         figures="sequence name number arrived_at position",
     ),
+    "lifecycle_row": _table(
+        _LOG,
+        names="payload",
+        ids="id event_id job_id",
+        figures="row tenant sequence happening place number arrived_at position",
+    ),
+    "tenant": _table(ids="tenant_id", figures="number", why="a number may not mean another tenant"),
+    "happening": _table(figures="number name", why=_ENGINE),
     "record": _table(_LOG, **_RECORD),
     "record_row": _table(
         _LOG,

@@ -65,24 +65,39 @@ CREATE TABLE lease_counter (
   fence              INTEGER NOT NULL
 );
 
+-- Tenants and words for what happens, by numbers. They stay.
+CREATE TABLE tenant (
+  number    INTEGER PRIMARY KEY,
+  tenant_id TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX tenant_id ON tenant (tenant_id);
+CREATE TABLE happening (
+  number INTEGER PRIMARY KEY,
+  name   TEXT    NOT NULL
+);
+CREATE UNIQUE INDEX happening_name ON happening (name);
+
 -- What happened, counted per tenant. Rows stay, so that no number is ever given twice. Of a row's id the low bits are kept, since
 -- the rest is its arrival; its event is named by its position, where there is one. Earlier releases wrote both ids as texts.
-CREATE TABLE lifecycle (
-  tenant_id          TEXT    NOT NULL,
-  sequence           INTEGER NOT NULL,
-  id                 TEXT    NOT NULL,
-  name               TEXT    NOT NULL,
-  scope              TEXT    NOT NULL,
-  event_id           TEXT,
-  job_id             TEXT,
-  number             INTEGER NOT NULL,
-  arrived_at         INTEGER NOT NULL,
-  payload            TEXT    NOT NULL
-, position INTEGER);
-CREATE UNIQUE INDEX lifecycle_tenant ON lifecycle (tenant_id, sequence);
-CREATE INDEX lifecycle_event ON lifecycle (tenant_id, event_id, number) WHERE event_id IS NOT NULL;
-CREATE INDEX lifecycle_position ON lifecycle (tenant_id, position, number) WHERE position IS NOT NULL;
-CREATE INDEX lifecycle_job ON lifecycle (tenant_id, job_id, sequence) WHERE job_id IS NOT NULL;
+-- Statements write the view `lifecycle`, and name what is here where they look for rows.
+CREATE TABLE lifecycle_row (
+  row        INTEGER PRIMARY KEY,
+  tenant     INTEGER NOT NULL,
+  sequence   INTEGER NOT NULL,
+  id         TEXT    NOT NULL,
+  happening  INTEGER NOT NULL,
+  place      INTEGER NOT NULL,
+  number     INTEGER NOT NULL,
+  arrived_at INTEGER NOT NULL,
+  payload    TEXT    NOT NULL,
+  position   INTEGER,
+  event_id   TEXT,
+  job_id     TEXT
+);
+CREATE UNIQUE INDEX lifecycle_tenant ON lifecycle_row (tenant, sequence);
+CREATE INDEX lifecycle_event ON lifecycle_row (tenant, event_id, number) WHERE event_id IS NOT NULL;
+CREATE INDEX lifecycle_position ON lifecycle_row (tenant, position, number) WHERE position IS NOT NULL;
+CREATE INDEX lifecycle_job ON lifecycle_row (tenant, job_id, sequence) WHERE job_id IS NOT NULL;
 
 CREATE TABLE idempotency (
   tenant_id          TEXT    NOT NULL,
@@ -300,6 +315,13 @@ FROM mention_row AS m JOIN place AS p ON p.number = m.place
 JOIN identifier AS n ON n.number = m.entity AND n.tenant_id = p.tenant_id
 JOIN identifier AS e ON e.number = m.event AND e.tenant_id = p.tenant_id;
 
+CREATE VIEW lifecycle AS
+SELECT
+  t.tenant_id AS tenant_id, l.sequence AS sequence, l.id AS id, h.name AS name, p.scope AS scope, l.event_id AS event_id,
+  l.job_id AS job_id, l.number AS number, l.arrived_at AS arrived_at, l.payload AS payload, l.position AS position
+FROM lifecycle_row AS l JOIN tenant AS t ON t.number = l.tenant JOIN happening AS h ON h.number = l.happening
+JOIN place AS p ON p.number = l.place AND p.tenant_id = t.tenant_id;
+
 -- What a conflict does is said by the statement, also to what its triggers write.
 CREATE TRIGGER record_put INSTEAD OF INSERT ON record BEGIN
   INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.id
@@ -364,6 +386,17 @@ CREATE TRIGGER mention_taken INSTEAD OF DELETE ON mention BEGIN
     AND place = (SELECT number FROM place WHERE scope = OLD.scope AND tenant_id = OLD.tenant_id)
     AND event = (SELECT number FROM identifier WHERE id = OLD.event_id AND tenant_id = OLD.tenant_id)
     AND surface = OLD.surface;
+END;
+CREATE TRIGGER lifecycle_put INSTEAD OF INSERT ON lifecycle BEGIN
+  INSERT INTO tenant (tenant_id) SELECT NEW.tenant_id WHERE NOT EXISTS (SELECT 1 FROM tenant WHERE tenant_id = NEW.tenant_id);
+  INSERT INTO happening (name) SELECT NEW.name WHERE NOT EXISTS (SELECT 1 FROM happening WHERE name = NEW.name);
+  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
+  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
+  INSERT INTO lifecycle_row (tenant, sequence, id, happening, place, number, arrived_at, payload, position, event_id, job_id)
+  SELECT t.number, NEW.sequence, NEW.id, h.number, p.number, NEW.number, NEW.arrived_at, NEW.payload, NEW.position, NEW.event_id,
+    NEW.job_id
+  FROM tenant AS t, happening AS h, place AS p
+  WHERE t.tenant_id = NEW.tenant_id AND h.name = NEW.name AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id;
 END;
 
 

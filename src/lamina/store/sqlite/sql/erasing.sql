@@ -18,14 +18,14 @@ WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: drop_lifecycle_of_events
 -- What happened to events that go: ?2 is a JSON list.
-DELETE FROM lifecycle INDEXED BY lifecycle_position
-WHERE tenant_id = ?1 AND position IS NOT NULL
+DELETE FROM lifecycle_row INDEXED BY lifecycle_position
+WHERE tenant = (SELECT number FROM tenant WHERE tenant_id = ?1) AND position IS NOT NULL
   AND position IN (SELECT e.position FROM event AS e WHERE e.tenant_id = ?1 AND e.id IN (SELECT value FROM json_each(?2)));
 
 -- name: drop_lifecycle_by_id
 -- The same of rows of earlier releases, which name the event by its id.
-DELETE FROM lifecycle INDEXED BY lifecycle_event
-WHERE tenant_id = ?1 AND event_id IS NOT NULL AND event_id IN (SELECT value FROM json_each(?2));
+DELETE FROM lifecycle_row INDEXED BY lifecycle_event
+WHERE tenant = (SELECT number FROM tenant WHERE tenant_id = ?1) AND event_id IS NOT NULL AND event_id IN (SELECT value FROM json_each(?2));
 
 -- name: drop_jobs_of_events
 -- What was still to be derived of them.
