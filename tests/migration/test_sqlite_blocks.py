@@ -66,6 +66,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "undivided_tokens": "who looks after the file serves every tenant; row numbers alone",
     "tokens_undivided": "row numbers, found just before by who looks after the file",
     "divide_tokens": "a row number, found just before by who looks after the file",
+    "insert_lifecycle": "the number of its tenant was looked up just before",
+    "number_happening": "words of our own for every tenant; no content",
     "insert_piece": "the row was written with its tenant just before, or found by who looks after the file",
     "tokens_by_row": "the row that leads to its pieces names the tenant",
     "unembedded": "the embedder serves every tenant; each row names its own",

@@ -35,6 +35,7 @@ from lamina.kernel.events import Party
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.local import LocalTime
 from lamina.kernel.records import EpisodeRole, Fact, Layer, ObjectValue, Support
+from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes
 from lamina.store.bodies import unpacked
@@ -454,11 +455,14 @@ def test_what_happened_before_is_the_same_in_numbers_and_follows_its_rows() -> N
     rows = f"SELECT {columns} FROM lifecycle ORDER BY arrived_at"
     assert list(connection.execute(rows)) == [row[1:] for row in HAPPENED]
     assert list(connection.execute("SELECT row FROM lifecycle_row ORDER BY row")) == [(7,), (8,), (9,), (11,)]
-    fresh = migrated()
-    fresh.executemany(
-        f"INSERT INTO lifecycle ({columns}) VALUES ({', '.join('?' * 11)})", [row[1:] for row in HAPPENED]
-    )
-    assert list(fresh.execute(rows)) == [row[1:] for row in HAPPENED]
+    said = [LifecycleDraft(tenant_id="acme", name=name, scope=Scope(scope), payload={}) for name, scope in
+            (("captured", "org:a"), ("captured", "org:c"), ("failed", "org:a"))]  # fmt: skip
+    LifecycleWriter(ManualClock(), CountedIds()).put(connection, [*said, *said])
+    newest = "SELECT tenant_id, sequence, name, scope FROM lifecycle WHERE arrived_at > 13 ORDER BY sequence"
+    assert list(connection.execute(newest)) == [
+        ("acme", sequence, each.name, each.scope) for sequence, each in enumerate([*said, *said], 5)
+    ]
+    assert list(connection.execute("SELECT count(*) FROM place WHERE scope IN ('org:a', 'org:c')")) == [(3,)]
 
 
 def test_an_id_goes_with_the_last_row_of_search_that_has_it() -> None:

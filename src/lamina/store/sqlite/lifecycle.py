@@ -41,6 +41,7 @@ class LifecycleWriter:
         newest: dict[str, tuple[int, int]] = {}
         now = self._clock.now()
         numbers: dict[tuple[str, str], int] = {}
+        words = _Words(connection)
         rows = []
         for draft in drafts:
             last = newest.get(draft.tenant_id) or _newest(connection, draft.tenant_id)
@@ -55,11 +56,9 @@ class LifecycleWriter:
                     numbers[event] = number = (last_number or 0) + 1
             rows.append(
                 (
-                    draft.tenant_id,
+                    *words.of(draft.tenant_id, draft.name, draft.scope),
                     sequence,
                     self._short_id(arrived_at),
-                    draft.name,
-                    draft.scope,
                     draft.event_id if position is None else None,
                     draft.job_id,
                     number,
@@ -74,18 +73,49 @@ class LifecycleWriter:
         """Append the row that lands with each new event, as ``put`` would append ``captured_row`` of it."""
         newest: dict[str, tuple[int, int]] = {}
         now = self._clock.now()
+        words = _Words(connection)
         rows: list[Row] = []
         for draft, _, position, _, _ in appended:
             tenant_id = draft.tenant_id
             last = newest.get(tenant_id) or _newest(connection, tenant_id)
             newest[tenant_id] = sequence, arrived_at = last[0] + 1, max(now, last[1] + 1)
             payload = captured_payload(draft.observed_actor.id, draft.modality, position)
-            event = (draft.scope, None, draft.batch_id, 1, arrived_at, payload, position)
-            rows.append((tenant_id, sequence, self._short_id(arrived_at), _CAPTURED, *event))
+            event = (None, draft.batch_id, 1, arrived_at, payload, position)
+            said = words.of(tenant_id, _CAPTURED, draft.scope)
+            rows.append((*said, sequence, self._short_id(arrived_at), *event))
         put_rows(connection, _SQL["insert_lifecycle"], rows)
 
     def _short_id(self, arrived_at: Instant) -> bytes:
         return self._ids.low(Prefix.LIFECYCLE, arrived_at).to_bytes(8, "big")
+
+
+class _Words:
+    """The numbers by which rows name tenant, name and scope; looked up once a transaction, since another that fails takes its own back."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._known: dict[tuple[str, str, str], Row] = {}
+
+    def of(self, tenant_id: str, name: str, scope: str) -> Row:
+        words = (tenant_id, name, scope)
+        found = self._known.get(words)
+        if found is None:
+            found = self._known[words] = self._find(words) or self._made(words)
+        return found
+
+    def _find(self, words: tuple[str, str, str]) -> Row | None:
+        for row in self._connection.execute(_SQL["lifecycle_numbers"], words):
+            return row
+        return None
+
+    def _made(self, words: tuple[str, str, str]) -> Row:
+        tenant_id, name, scope = words
+        self._connection.execute(_SQL["number_tenant"], (tenant_id,))
+        self._connection.execute(_SQL["number_happening"], (name,))
+        self._connection.execute(_SQL["number_place"], (tenant_id, scope))
+        made = self._find(words)
+        assert made is not None, "what is numbered has a number"
+        return made
 
 
 def _value(connection: apsw.Connection, block: str, bindings: Row) -> int | None:

@@ -79,7 +79,7 @@ CREATE UNIQUE INDEX happening_name ON happening (name);
 
 -- What happened, counted per tenant. Rows stay, so that no number is ever given twice. Of a row's id the low bits are kept, since
 -- the rest is its arrival; its event is named by its position, where there is one. Earlier releases wrote both ids as texts.
--- Statements write the view `lifecycle`, and name what is here where they look for rows.
+-- The view `lifecycle` shows the rows as they were; statements that put rows or look for them name what is here.
 CREATE TABLE lifecycle_row (
   row        INTEGER PRIMARY KEY,
   tenant     INTEGER NOT NULL,
@@ -386,17 +386,6 @@ CREATE TRIGGER mention_taken INSTEAD OF DELETE ON mention BEGIN
     AND place = (SELECT number FROM place WHERE scope = OLD.scope AND tenant_id = OLD.tenant_id)
     AND event = (SELECT number FROM identifier WHERE id = OLD.event_id AND tenant_id = OLD.tenant_id)
     AND surface = OLD.surface;
-END;
-CREATE TRIGGER lifecycle_put INSTEAD OF INSERT ON lifecycle BEGIN
-  INSERT INTO tenant (tenant_id) SELECT NEW.tenant_id WHERE NOT EXISTS (SELECT 1 FROM tenant WHERE tenant_id = NEW.tenant_id);
-  INSERT INTO happening (name) SELECT NEW.name WHERE NOT EXISTS (SELECT 1 FROM happening WHERE name = NEW.name);
-  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
-  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
-  INSERT INTO lifecycle_row (tenant, sequence, id, happening, place, number, arrived_at, payload, position, event_id, job_id)
-  SELECT t.number, NEW.sequence, NEW.id, h.number, p.number, NEW.number, NEW.arrived_at, NEW.payload, NEW.position, NEW.event_id,
-    NEW.job_id
-  FROM tenant AS t, happening AS h, place AS p
-  WHERE t.tenant_id = NEW.tenant_id AND h.name = NEW.name AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id;
 END;
 
 

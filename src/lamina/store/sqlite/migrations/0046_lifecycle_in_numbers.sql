@@ -1,5 +1,5 @@
 -- Rows of the lifecycle name tenant, scope and what happened by numbers: five come with each event, and said the three words anew. Their
--- own numbers are those of before. Statements that look for rows name the table, others the view.
+-- own numbers are those of before. Statements that put rows or look for them name the table, others the view.
 DROP INDEX lifecycle_tenant;
 DROP INDEX lifecycle_event;
 DROP INDEX lifecycle_position;
@@ -49,15 +49,3 @@ SELECT
   l.job_id AS job_id, l.number AS number, l.arrived_at AS arrived_at, l.payload AS payload, l.position AS position
 FROM lifecycle_row AS l JOIN tenant AS t ON t.number = l.tenant JOIN happening AS h ON h.number = l.happening
 JOIN place AS p ON p.number = l.place AND p.tenant_id = t.tenant_id;
-
-CREATE TRIGGER lifecycle_put INSTEAD OF INSERT ON lifecycle BEGIN
-  INSERT INTO tenant (tenant_id) SELECT NEW.tenant_id WHERE NOT EXISTS (SELECT 1 FROM tenant WHERE tenant_id = NEW.tenant_id);
-  INSERT INTO happening (name) SELECT NEW.name WHERE NOT EXISTS (SELECT 1 FROM happening WHERE name = NEW.name);
-  INSERT INTO place (tenant_id, scope) SELECT NEW.tenant_id, NEW.scope
-  WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = NEW.scope AND tenant_id = NEW.tenant_id);
-  INSERT INTO lifecycle_row (tenant, sequence, id, happening, place, number, arrived_at, payload, position, event_id, job_id)
-  SELECT t.number, NEW.sequence, NEW.id, h.number, p.number, NEW.number, NEW.arrived_at, NEW.payload, NEW.position, NEW.event_id,
-    NEW.job_id
-  FROM tenant AS t, happening AS h, place AS p
-  WHERE t.tenant_id = NEW.tenant_id AND h.name = NEW.name AND p.scope = NEW.scope AND p.tenant_id = NEW.tenant_id;
-END;

@@ -15,9 +15,26 @@ SELECT max(coalesce((SELECT max(l.number) FROM tenant AS t CROSS JOIN lifecycle_
                      CROSS JOIN lifecycle_row AS l INDEXED BY lifecycle_event ON l.tenant = t.number AND l.event_id = ?2
                      WHERE t.tenant_id = ?1), 0));
 
+-- name: lifecycle_numbers
+-- The numbers of a tenant, of a name of what happens and of a scope.
+SELECT t.number, h.number, p.number FROM tenant AS t CROSS JOIN happening AS h ON h.name = ?2
+CROSS JOIN place AS p ON p.scope = ?3 AND p.tenant_id = t.tenant_id WHERE t.tenant_id = ?1;
+
+-- name: number_tenant
+-- A tenant has a number.
+INSERT INTO tenant (tenant_id) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM tenant WHERE tenant_id = ?1);
+
+-- name: number_happening
+-- A name of what happens has a number.
+INSERT INTO happening (name) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM happening WHERE name = ?1);
+
+-- name: number_place
+-- A scope has a number.
+INSERT INTO place (tenant_id, scope) SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = ?2 AND tenant_id = ?1);
+
 -- name: insert_lifecycle
 -- Something happened.
-INSERT INTO lifecycle (tenant_id, sequence, id, name, scope, event_id, job_id, number, arrived_at, payload, position)
+INSERT INTO lifecycle_row (tenant, happening, place, sequence, id, event_id, job_id, number, arrived_at, payload, position)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: find_lifecycle
