@@ -95,6 +95,18 @@ def test_a_call_is_a_span_of_its_door_above_its_gateway_and_its_store(
     assert "core/a.md" not in said
 
 
+def test_a_capture_shows_its_commit_below_what_waits_for_it(world: Any, collector: Collector) -> None:
+    content = {"kind": "message", "role": "user", "text": SECRET}
+    context = {"observed_at": "2026-05-13T11:42:00Z"}
+    sent = {"scope": "user:ana", "modality": "conversation", "content": content, "context": context}
+    for key in ("makes the pepper", "is written"):
+        collector.spans.clear()
+        answer = world.call("POST", "/v1/experience", body=sent | {"idempotency_key": key})
+        assert answer.status_code == 202
+    commits = [each for each in collector.spans if each.name == "sqlite COMMIT"]
+    assert [each.above for each in commits] == [collector.of_gateway()]
+
+
 def test_an_error_is_its_code_and_the_callers_fault_is_none_of_the_servers(
     world: Any, collector: Collector
 ) -> None:

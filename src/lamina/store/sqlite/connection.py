@@ -42,7 +42,6 @@ _Together = Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
 be joined names it as its attribute ``together``."""
 
 _SELECTS = {"db.system.name": "sqlite", "db.operation.name": "SELECT"}
-_COMMITS = {"db.system.name": "sqlite", "db.operation.name": "COMMIT"}
 _BUSY_S_MAX = 30.0
 _FAILED_S_MAX = 1.0  # writers wait meanwhile
 
@@ -120,8 +119,7 @@ class Writer:
         ``event_of`` names the event that a result is about, for the audit row that lands with it. Raises what
         ``work`` raised, ``Unavailable`` (WAL_UNAVAILABLE) when the disk refuses.
         """
-        with inner_span("sqlite COMMIT", "client", _COMMITS):
-            return self.posted(work, event_of=event_of).result()
+        return self.posted(work, event_of=event_of).result()
 
     def posted(
         self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None

@@ -9,9 +9,12 @@ from typing import Generic, Protocol, TypeVar
 
 import apsw
 
+from lamina.observe.traces import inner_span
+
 __all__ = ["AwaitedWrite", "Land", "NoRiders", "ReadsFirst", "Riders"]
 
 T = TypeVar("T")
+_COMMITS = {"db.system.name": "sqlite", "db.operation.name": "COMMIT"}
 Board = Callable[[], None]
 Land = Callable[[str | None], Board]
 """Makes what lands with a write, of the event that the write is about; what it returns puts that aboard and cannot fail."""
@@ -77,10 +80,11 @@ class AwaitedWrite(Generic[T]):
 
     def result(self) -> T:
         """What the work gave back, once that is on disk; raises what it raised."""
-        with self._over:
-            pass
-        if self._failure is not None:
-            raise self._failure
+        with inner_span("sqlite COMMIT", "client", _COMMITS):
+            with self._over:
+                pass
+            if self._failure is not None:
+                raise self._failure
         return self._result  # type: ignore[return-value] # it landed, so there is one
 
     def set_result(self, result: T) -> None:
