@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from given import ALICE, TENANT, ManualClock, append
+from given import ALICE, TENANT, ManualClock, append, vector_row
 from lamina.kernel.events import Context, Directives, Origin, Party, Trust
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -261,3 +261,14 @@ def test_an_event_that_others_rest_on_keeps_its_place_whatever_was_counted(memor
     kept = memory.store.log.get(TENANT, [gone])[gone]
     who = {kept.caller, kept.observed_actor.id, kept.subject.id, kept.origin.principal}
     assert who == {"redacted:gdpr_1"}
+
+
+@pytest.mark.parametrize("how", ["redact", "delete"])
+def test_vectors_of_words_that_went_while_they_were_made_are_not_kept(memory: Kept, how: str) -> None:
+    """A worker reads words, makes vectors of them for seconds, and comes back after they were erased."""
+    gone, stays = memory.say("I live in Leipzig."), memory.say("I work at Fernhill.")
+    memory.derive()
+    memory.erase(**{how: [gone]})
+    memory.store.index.embed([vector_row(gone), vector_row(stays)])
+    rows = memory.store.index.vectors_after(TENANT, ALICE, "m", 0, 10)
+    assert [record_id for _, record_id, _ in rows] == [stays]

@@ -108,7 +108,9 @@ class MemoryIndexRows:
         """Mirrors ``IndexRows.embed``."""
         with self._memory.change() as tables:
             for vector in vectors:
-                put_vector(tables, vector)
+                # Words may be erased while vectors are made of them.
+                if (vector.tenant_id, vector.record_id) in tables.texts:
+                    put_vector(tables, vector)
 
     def search(
         self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int

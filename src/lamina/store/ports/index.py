@@ -104,7 +104,8 @@ class IndexRows(Protocol):
         ...
 
     def embed(self, vectors: Sequence[VectorRow]) -> None:
-        """Keep vectors outside of any job, for rows whose embedding was put off."""
+        """Keep vectors outside of any job, for rows whose embedding was put off; those of records that search does not have any more, as
+        their words were erased meanwhile, are not kept."""
         ...
 
     def search(

@@ -120,6 +120,11 @@ def put_vectors(connection: apsw.Connection, vectors: Sequence[VectorRow]) -> No
     connection.executemany(_SQL["mark_embedded"], [(v.tenant_id, v.record_id) for v in vectors])
 
 
+def _of_what_is_there(connection: apsw.Connection, vectors: Sequence[VectorRow]) -> list[VectorRow]:
+    """Those of records that search has: words may be erased while vectors are made of them."""
+    return [v for v in vectors if any(connection.execute(_SQL["find_text"], (v.tenant_id, v.record_id)))]
+
+
 def _is_divided(tokens: bytes) -> bool:
     return len(tokens) <= _PIECES_MAX * _PIECE_BYTES
 
@@ -199,7 +204,7 @@ class SqliteIndexRows:
 
     def embed(self, vectors: Sequence[VectorRow]) -> None:
         """Mirrors ``IndexRows.embed``."""
-        self._writer.write(lambda connection: put_vectors(connection, vectors))
+        self._writer.write(lambda connection: put_vectors(connection, _of_what_is_there(connection, vectors)))
 
     def search(
         self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int
