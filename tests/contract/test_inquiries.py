@@ -11,6 +11,7 @@ from lamina import limits
 from lamina.kernel.events import Event, ReadAnew, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
@@ -122,6 +123,40 @@ def test_an_answer_is_recorded_with_its_inquiry_or_not_at_all(store: Store) -> N
     assert store.model_outputs.find(TENANT, "sha256:again") is None
     assert store.model_outputs.find(TENANT, f"sha256:{held.event_id}") == answer(held)
     assert store.model_outputs.forget(TENANT, [held.event_id]) == 1
+
+
+def redact(store: Store, event: Event) -> None:
+    store.erasing.erase(
+        Erasure(
+            tenant_id=TENANT,
+            erasure_id="erasure_1",
+            by_actor="user:root",
+            cascade="redact_events",
+            redact=[event.id],
+        )
+    )
+
+
+def test_an_answer_to_words_that_went_while_it_was_made_is_not_kept(store: Store) -> None:
+    (before,) = append(store, "earlier")
+    asked(store)
+    (held,) = take(store)
+    sources = [before.id, held.event_id]
+    assert store.model_outputs.record(answer(held), sources, held, sources) == answer(held)
+    redact(store, before)
+    late = answer(held, "earlier", input_hash="sha256:late")
+    assert store.model_outputs.record(late, sources, held, sources) == late
+    assert not store.inquiries.answer(held, late, sources, worded=sources)
+    assert store.model_outputs.find(TENANT, "sha256:late") is None
+    assert store.inquiries.answer(held, late, sources, worded=[held.event_id])
+
+
+def test_an_answer_that_nobody_asks_for_any_more_is_not_kept(store: Store) -> None:
+    asked(store)
+    (held,) = take(store)
+    store.inquiries.drop(held)
+    assert store.model_outputs.record(answer(held), [held.event_id], held) == answer(held)
+    assert store.model_outputs.find(TENANT, answer(held).input_hash) is None
 
 
 def test_a_failure_is_tried_again_later_and_in_the_end_stays_visible(store: Store) -> None:

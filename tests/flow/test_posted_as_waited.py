@@ -85,7 +85,9 @@ def _rows(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
         kept = ", ".join(f'"{name}"' for name in columns if name not in _BY_TIME)
         if table not in _OF_TENANT and kept:
-            found[str(table)] = sorted(connection.execute(f'SELECT {kept} FROM "{table}"').fetchall(), key=repr)
+            found[str(table)] = sorted(
+                connection.execute(f'SELECT {kept} FROM "{table}"').fetchall(), key=repr
+            )
     connection.close()
     return found
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from failing import WAYS, answers_of, fail
 from given import TENANT, append
 from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Context, Origin, Party, Trust
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.records import Belief, Concept, Layer
@@ -23,7 +25,10 @@ from lamina.pipeline.readings.question import TASK
 from lamina.pipeline.upgrading import Upgrader
 from lamina.recall.layers.why import BeliefReasons
 from lamina.session.identity import EVERYTHING
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.traces import ErasedBeside
+from lamina.store.sqlite.connection import open_connection
 from lamina.types.layer_requests import WhyRequest
 from lamina.types.layers import Why
 from modelled import ModelServer, Told
@@ -292,3 +297,51 @@ def test_why_a_belief_is_held_is_told_of_what_it_rests_on(chat: ReadChat) -> Non
     before, _ = list(chat.store.snapshot()), forget_answers(chat.store, TENANT, [second])
     assert why(chat).narrative == by_rules.narrative
     assert before == chat.replayed()
+
+
+def telling_as_words_go(chat: ReadChat, turn: str) -> Callable[[Told], str]:
+    """A model in whose time the words of a turn are erased."""
+
+    def erase() -> None:
+        erasure = Erasure(
+            tenant_id=TENANT, erasure_id="audit_1", by_actor="user:root", cascade="redact_events", redact=[turn]
+        )  # fmt: skip
+        assert list(erased_in_steps(chat.store, erasure))
+        chat.store.traces.erase_beside(ErasedBeside(tenant_id=TENANT, event_ids=[turn]))
+
+    steps = [erase]
+
+    def answer(told: Told) -> str:
+        while steps:
+            steps.pop()()
+        return telling(told)
+
+    return answer
+
+
+def kept_answers(folder: Path) -> list[str]:
+    """What models answered, as far as it is kept."""
+    with contextlib.closing(open_connection(folder / "lamina.db", durable=False, read_only=True)) as opened:
+        return [str(text) for (text,) in opened.execute("SELECT text FROM model_output")]
+
+
+def test_what_is_told_of_a_belief_whose_words_go_meanwhile_is_not_kept(
+    chat: ReadChat, tmp_path: Path, model: ModelServer
+) -> None:
+    chat.scope = Scope("org:acme/project:vantage")
+    claim = {"subject": "Vantage", "predicate": "located_in", "object": "Lisbon"}
+    first, _ = (tell(chat, who, claim) for who in ("user:bob", "user:carol"))
+    answers_of(model, telling_as_words_go(chat, first))
+    chat.inquirer.step()
+    assert model.asked
+    assert kept_answers(tmp_path) == []
+
+
+def test_what_is_understood_of_words_that_go_meanwhile_is_not_kept(
+    chat: ReadChat, tmp_path: Path, model: ModelServer
+) -> None:
+    first, *_ = [chat.say(text) for text in SAID]
+    answers_of(model, telling_as_words_go(chat, first))
+    chat.inquirer.step()
+    assert model.asked
+    assert not any("Porto" in each for each in kept_answers(tmp_path))

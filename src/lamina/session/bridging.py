@@ -77,7 +77,7 @@ class Bridging:
         if question is not None:
             known = self.store.model_outputs.find(inquiry.tenant_id, question.input_hash) is not None
             # The summary may tell of any turn of the sitting.
-            output = self.asker.recorded(inquiry.tenant_id, question, folded)
+            output = self.asker.recorded(inquiry, question, folded)
             bridge = bridge_by_answer(output.text, question, sitting.summary)
         landed = self.store.sessions.reword(
             Reworded(sitting=sitting, inquiry=inquiry, worded=None, summary=None, bridge=bridge)

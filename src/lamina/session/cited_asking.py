@@ -13,6 +13,7 @@ from lamina.models.ports import Generator
 from lamina.session.spending import day_of
 from lamina.store.ports.model_outputs import ModelOutput, Spending
 from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Inquiry
 
 __all__ = ["CitedAsker"]
 
@@ -53,7 +54,17 @@ class CitedAsker:
             recorded_at=now,
         )
 
-    def recorded(self, tenant_id: str, question: CitedQuestion, sources: Collection[str]) -> ModelOutput:
-        """What was answered to a question once, else what the model answers now, with the events that it was shown. Raises as ``ask``."""
+    def recorded(self, inquiry: Inquiry, question: CitedQuestion, sources: Collection[str]) -> ModelOutput:
+        """What was answered to a question once, else what the model answers now for an inquiry, with the events that it was shown; that
+        is kept while these have their words. Raises as ``ask``."""
+        tenant_id = inquiry.tenant_id
         known = self.store.model_outputs.find(tenant_id, question.input_hash)
-        return known or self.store.model_outputs.record(self.ask(tenant_id, question), sources)
+        if known is not None:
+            return known
+        worded = self.worded(tenant_id, sources)
+        return self.store.model_outputs.record(self.ask(tenant_id, question), sources, inquiry, worded)
+
+    def worded(self, tenant_id: str, event_ids: Collection[str]) -> list[str]:
+        """Those of some events that have their words: asked before a model is, since it takes its time."""
+        events = self.store.log.get(tenant_id, event_ids)
+        return [key for key, event in events.items() if event.redacted_by is None]

@@ -48,9 +48,12 @@ class RecordQuestions:
             self.store.inquiries.drop(inquiry)
             return False
         input_hash = input_hash_of(inquiry.scope, questions)
+        sources = self._sources(inquiry.tenant_id, questions.values())
+        worded = self.asker.worded(inquiry.tenant_id, sources)
         known = self.store.model_outputs.find(inquiry.tenant_id, input_hash)
         output = known or self._asked(inquiry, input_hash, questions)
-        self.store.inquiries.answer(inquiry, output, self._sources(inquiry.tenant_id, questions.values()))
+        if not self.store.inquiries.answer(inquiry, output, sources, worded):
+            self.store.inquiries.release([inquiry])
         return known is None
 
     def settle_beliefs(self, inquiry: Inquiry) -> bool:
@@ -62,7 +65,7 @@ class RecordQuestions:
             question = question_about_belief(self.store, belief)
             if question is None or self.store.model_outputs.find(inquiry.tenant_id, question.input_hash):
                 continue
-            self.asker.recorded(inquiry.tenant_id, question, self._sources(inquiry.tenant_id, [question]))
+            self.asker.recorded(inquiry, question, self._sources(inquiry.tenant_id, [question]))
             asked += 1
         self.store.inquiries.drop(inquiry)
         return asked > 0

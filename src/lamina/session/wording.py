@@ -51,7 +51,7 @@ class Rewording:
             asks = asks and known is None
             text = fold_turn(base, said) if known is None else known.text
             if asks:
-                text = self._asked(wording.sitting, base, turn)
+                text = self._asked(inquiry, wording.sitting, base, turn)
         for _ in range(_LANDINGS_TRIED):
             if wording.sitting.worded != base or self._land(inquiry, wording, text):
                 return asks
@@ -61,7 +61,7 @@ class Rewording:
         self.store.inquiries.release([inquiry])
         return asks
 
-    def _asked(self, sitting: Sitting, base: str, turn: Event) -> str:
+    def _asked(self, inquiry: Inquiry, sitting: Sitting, base: str, turn: Event) -> str:
         """What the folder makes of a turn, recorded unless it is what rules make of it."""
         said, now = said_of(turn), self.clock.now()
         folded = self.folder.fold(base, said)
@@ -74,7 +74,7 @@ class Rewording:
             tenant_id=turn.tenant_id, input_hash=hash_of_fold(sitting, base, said), task=FOLD, model=name,
             text=folded.text, tokens_in=tokens[0], tokens_out=tokens[1], recorded_at=now,
         )  # fmt: skip
-        return outputs.record(output, [turn.id]).text
+        return outputs.record(output, [turn.id], inquiry, [turn.id]).text
 
     def _wording(self, inquiry: Inquiry) -> Wording | None:
         """The sitting of an inquiry whose turn is the next to be worded; None where nobody needs that any more."""

@@ -10,7 +10,7 @@ from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.memory.log import MemoryLog
-from lamina.store.memory.model_outputs import put_output
+from lamina.store.memory.model_outputs import put_output, words_stand
 from lamina.store.memory.records import put_writes
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.inquiries import Ready
@@ -76,9 +76,13 @@ class MemoryInquiries:
             tables.inquiries |= {each.id: each for each in leased}
             return leased
 
-    def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
+    def answer(
+        self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str], worded: Collection[str] = ()
+    ) -> bool:
         """Mirrors ``Inquiries.answer``."""
         with self._memory.change() as tables:
+            if not words_stand(tables, inquiry.tenant_id, worded):
+                return False
             held = tables.inquiries.get(inquiry.id)
             if held is None or held.state != "pending" or held.fence != inquiry.fence:
                 return False

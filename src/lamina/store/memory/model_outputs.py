@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.model_outputs import ModelOutput, Spending
+from lamina.store.ports.writes import Inquiry
 
 __all__ = ["MemoryModelOutputs", "put_output"]
 
@@ -17,15 +18,32 @@ def put_output(tables: Tables, output: ModelOutput, sources: Collection[str]) ->
     return tables.outputs.setdefault((output.tenant_id, output.input_hash), output)
 
 
+def words_stand(tables: Tables, tenant_id: str, event_ids: Collection[str]) -> bool:
+    """Whether all of some events still have their words."""
+    found = (tables.events.get((tenant_id, each)) for each in event_ids)
+    return all(event is not None and event.redacted_by is None for event in found)
+
+
 class MemoryModelOutputs:
     """``ModelOutputs`` over dictionaries."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def record(self, output: ModelOutput, sources: Collection[str]) -> ModelOutput:
+    def record(
+        self,
+        output: ModelOutput,
+        sources: Collection[str],
+        asked: Inquiry | None = None,
+        worded: Collection[str] = (),
+    ) -> ModelOutput:
         """Mirrors ``ModelOutputs.record``."""
         with self._memory.change() as tables:
+            held = asked if asked is None else tables.inquiries.get(asked.id)
+            if asked is not None and (held is None or held.state not in ("pending", "answered")):
+                return output
+            if not words_stand(tables, output.tenant_id, worded):
+                return output
             return put_output(tables, output, sources)
 
     def find(self, tenant_id: str, input_hash: str) -> ModelOutput | None:

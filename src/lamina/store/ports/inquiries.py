@@ -43,9 +43,11 @@ class Inquiries(Protocol):
         none where the head's lease is lost."""
         ...
 
-    def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
+    def answer(
+        self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str], worded: Collection[str] = ()
+    ) -> bool:
         """Record an answer as ``ModelOutputs.record`` does and that this inquiry has it, in one transaction; False, with
-        nothing done, when it is not pending any more or its lease is lost."""
+        nothing done, when it is not pending any more, its lease is lost, or an event of ``worded`` has lost its words."""
         ...
 
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from lamina.kernel.time import Instant
+from lamina.store.ports.writes import Inquiry
 
 __all__ = ["ModelOutput", "ModelOutputs", "Spending"]
 
@@ -42,9 +43,18 @@ class ModelOutputs(Protocol):
     """Answers by the hash of their input, and what was spent on them. They may quote the events that they were made from, so they go with
     them."""
 
-    def record(self, output: ModelOutput, sources: Collection[str]) -> ModelOutput:
+    def record(
+        self,
+        output: ModelOutput,
+        sources: Collection[str],
+        asked: Inquiry | None = None,
+        worded: Collection[str] = (),
+    ) -> ModelOutput:
         """Keep an answer with the ids of the events whose words the model saw; returns the one that stands, the older
-        one if there is one. Durable on return."""
+        one if there is one. Durable on return.
+
+        A model takes its time, and words may be erased meanwhile: nothing is kept once the inquiry is over for which it was ``asked``,
+        or an event of ``worded`` has lost its words. What is given back stands nowhere then."""
         ...
 
     def find(self, tenant_id: str, input_hash: str) -> ModelOutput | None:

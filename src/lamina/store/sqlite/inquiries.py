@@ -21,7 +21,7 @@ from lamina.store.sqlite.codec import json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.jobs import next_fence
 from lamina.store.sqlite.log import SqliteLog
-from lamina.store.sqlite.model_outputs import put_output
+from lamina.store.sqlite.model_outputs import put_output, words_stand
 from lamina.store.sqlite.records import put_writes
 
 __all__ = ["SqliteInquiries"]
@@ -81,10 +81,14 @@ class SqliteInquiries:
 
         return self._writer.write(work)
 
-    def answer(self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str]) -> bool:
+    def answer(
+        self, inquiry: Inquiry, output: ModelOutput, sources: Collection[str], worded: Collection[str] = ()
+    ) -> bool:
         """Mirrors ``Inquiries.answer``."""
 
         def work(connection: apsw.Connection) -> bool:
+            if not words_stand(connection, inquiry.tenant_id, worded):
+                return False
             connection.execute(_SQL["answer_inquiry"], (inquiry.id, output.input_hash, inquiry.fence))
             if not connection.changes():
                 return False

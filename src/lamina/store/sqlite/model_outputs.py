@@ -10,6 +10,7 @@ import apsw
 
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.model_outputs import ModelOutput, Spending
+from lamina.store.ports.writes import Inquiry
 from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers, Writer
 
@@ -27,6 +28,11 @@ def put_output(connection: apsw.Connection, output: ModelOutput, sources: Collec
     )
 
 
+def words_stand(connection: apsw.Connection, tenant_id: str, event_ids: Collection[str]) -> bool:
+    """Whether all of some events still have their words."""
+    return not any(connection.execute(_SQL["lost_words"], (tenant_id, json.dumps(list(event_ids)))))
+
+
 class SqliteModelOutputs:
     """``ModelOutputs`` over its two tables."""
 
@@ -34,11 +40,22 @@ class SqliteModelOutputs:
         self._writer = writer
         self._readers = readers
 
-    def record(self, output: ModelOutput, sources: Collection[str]) -> ModelOutput:
+    def record(
+        self,
+        output: ModelOutput,
+        sources: Collection[str],
+        asked: Inquiry | None = None,
+        worded: Collection[str] = (),
+    ) -> ModelOutput:
         """Mirrors ``ModelOutputs.record``."""
-        key = (output.tenant_id, output.input_hash)
+        tenant_id = output.tenant_id
+        key = (tenant_id, output.input_hash)
 
         def work(connection: apsw.Connection) -> ModelOutput:
+            if asked is not None and not any(connection.execute(_SQL["asked_still"], (tenant_id, asked.id))):
+                return output
+            if not words_stand(connection, tenant_id, worded):
+                return output
             put_output(connection, output, sources)
             return _output(next(connection.execute(_SQL["find_model_output"], key)))
 

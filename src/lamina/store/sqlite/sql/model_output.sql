@@ -8,6 +8,15 @@ ON CONFLICT DO NOTHING;
 -- An event whose words the model saw.
 INSERT INTO model_output_source (tenant_id, event_id, input_hash) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING;
 
+-- name: lost_words
+-- An event of a JSON list that has its words no more, if there is any.
+SELECT wanted.value FROM json_each(?2) AS wanted
+WHERE NOT EXISTS (SELECT 1 FROM event WHERE tenant_id = ?1 AND id = wanted.value AND redacted_by IS NULL) LIMIT 1;
+
+-- name: asked_still
+-- Whether an inquiry is open.
+SELECT 1 FROM inquiry WHERE tenant_id = ?1 AND id = ?2 AND state IN ('pending', 'answered');
+
 -- name: find_model_output
 -- The answer to an input.
 SELECT * FROM model_output WHERE tenant_id = ?1 AND input_hash = ?2;
