@@ -18,6 +18,7 @@ from given import NOON, CountedIds, ManualClock, outbox_states
 from lamina import limits
 from lamina.access.policy import OpenPolicy, PolicyPermits
 from lamina.errors import Invalid, Unavailable
+from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.time import SECOND_US, rfc3339
@@ -29,8 +30,11 @@ from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.sessions import OutboxRow, Place
+from lamina.store.ports.traces import ErasedBeside
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.connection import open_connection
 from lamina.types.sessions import BriefAsked, Ingest
 
 SESSIONS = 20
@@ -68,7 +72,7 @@ class Graph:
 
 class World:
     def __init__(self, folder: Path) -> None:
-        self.clock = ManualClock()
+        self.clock, self.folder = ManualClock(), folder
         self.store = SqliteStore(folder, clock=self.clock, ids=CountedIds(), durable=False)
         self.model, self.graph = Folding(), Graph()
         self.drain = Drain(self.store, self.clock, words_by_model=True, target=self.graph)
@@ -214,6 +218,36 @@ def test_a_fold_that_crashed_before_it_landed_is_made_again_once(world):
     world.clock.at += 61 * SECOND_US
     assert world.drain.drain().folded == 1
     assert world.brief("s").rolling_summary == fold_turn("", Said("user", texts("s")[0]))
+
+
+def test_a_summary_of_words_that_go_while_it_is_made_is_kept_nowhere(world):
+    world.model.down, world.graph.error = False, None
+    for number in range(15):
+        world.say("s", number)
+    world.drain.drain()
+    first, *_ = world.store.log.walk("lamina", 0, 9)
+    asked = []
+
+    def fold(summary: str, turn: Said) -> Folded:
+        asked.append(turn.text)
+        if turn.text == texts("s")[1]:
+            erasure = Erasure(
+                tenant_id="lamina", erasure_id="erasure_1", by_actor="user:root", cascade="redact_events",
+                redact=[first.id],
+            )  # fmt: skip
+            assert list(erased_in_steps(world.store, erasure))
+            world.store.traces.erase_beside(ErasedBeside(tenant_id="lamina", event_ids=[first.id]))
+        return Folded(f"{summary} Then: {turn.text}")
+
+    world.model.fold = fold
+    world.inquirer.step()
+    while texts("s")[1] not in asked:
+        world.inquirer.step()
+    connection = open_connection(world.folder / "lamina.db", durable=False, read_only=True)
+    kept = connection.execute("SELECT text FROM model_output").fetchall()
+    connection.close()
+    assert not any("number 0" in text for (text,) in kept)
+    assert "number 0" not in world.brief("s").rolling_summary
 
 
 def test_what_was_cancelled_is_neither_folded_nor_sent(world):
