@@ -31,15 +31,18 @@ class Held:
 
     def __init__(self, outcome: Callable[[], Any]) -> None:
         self._outcome = outcome
+        self._over = threading.Event()
         self._told: list[Callable[[], None]] = []
 
     def tell(self, told: Callable[[], None]) -> None:
         self._told.append(told)
 
     def result(self) -> Any:
+        assert self._over.wait(30)
         return self._outcome()
 
     def land(self) -> None:
+        self._over.set()
         self._told.pop()()
 
 
@@ -151,6 +154,27 @@ def test_what_fails_is_told_counted_and_recorded(what: str) -> None:
         assert counted == {"ok": 1, "conflict": 1}
         rows = [row.draft for row in door.store.audit.walk("acme", 0, 10)]
         assert [row.response_status for row in rows] == [200, 409]
+
+    run(story)
+
+
+@pytest.mark.parametrize(("what", "status"), [("landed", 200), ("refused behind", 409)])
+def test_a_call_that_is_stopped_while_its_write_waits_is_counted_and_recorded(what: str, status: int) -> None:
+    """A server that ends does not wait for ever."""
+
+    async def story(door: Door) -> None:
+        waiting = asyncio.ensure_future(told(door, what))
+        while not door.writes:
+            await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        door.writes[0].land()
+        assert await told(door, "wait") == (200, {"what": "wait"}), "the one thread has ended it before"
+        (figures,) = door.calls.figures(["told"])
+        assert sum(figures.outcomes) == 3
+        rows = [row.draft for row in door.store.audit.walk("acme", 0, 10)]
+        assert [row.response_status for row in rows] == [200, status, 200]
 
     run(story)
 

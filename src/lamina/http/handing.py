@@ -76,7 +76,12 @@ async def reply_of(call: PostedCall, pool: Executor) -> Reply:
         loop = asyncio.get_running_loop()
         over: asyncio.Future[None] = loop.create_future()
         call.posted.tell(lambda: _tell(loop, _settle, over, None))
-        await over
+        try:
+            await over
+        except asyncio.CancelledError:
+            # Nobody is answered any more; its row lands all the same, and it counts.
+            pool.submit(call.end)
+            raise
     return call.end() if call.ends_at_once else await on_thread(pool, call.end)
 
 
