@@ -104,8 +104,8 @@ class _Words:
         return found
 
     def _find(self, words: tuple[str, str, str]) -> Row | None:
-        for row in self._connection.execute(_SQL["lifecycle_numbers"], words):
-            return row
+        for tenant, happening, place in self._connection.execute(_SQL["lifecycle_numbers"], words):
+            return tenant, happening, place
         return None
 
     def _made(self, words: tuple[str, str, str]) -> Row:
