@@ -82,14 +82,6 @@ def layer_of(record_id: str) -> Layer | None:
     return _LAYER_OF_PREFIX.get(record_id.rpartition("_")[0])
 
 
-_LAYERED_IDS = tuple(f"{prefix}_" for prefix in _LAYER_OF_PREFIX)
-
-
-def is_layered(record_id: str) -> bool:
-    """Whether an id belongs to a layer, for who asks it of hundreds."""
-    return record_id.startswith(_LAYERED_IDS)
-
-
 _EVENT_ID = Prefix.EVENT.opening
 _ENTITY_ID = Prefix.ENTITY.opening
 
