@@ -14,7 +14,7 @@ from lamina.index.vectors import pack
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.models.minilm import unit_rows
-from lamina.models.ports import Encoded, TokenMatrix
+from lamina.models.ports import Encoded, quantise
 from lamina.recall.plan import NARROW, WIDE, Breadth, plan_recall
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.score import score_events
@@ -25,7 +25,7 @@ from lamina.types.recall import Recall
 
 DIMENSIONS = 8
 TURNS = 600
-NO_TOKENS = TokenMatrix(np.zeros((0, DIMENSIONS), np.int8), np.zeros(0, np.float32))
+EAST = np.eye(DIMENSIONS, dtype=np.float32)[:1]
 
 
 class East:
@@ -34,7 +34,7 @@ class East:
     name, dim_pooled, dim_tokens = "m", DIMENSIONS, DIMENSIONS
 
     def encode(self, texts: Sequence[str]) -> Encoded:
-        return Encoded(np.eye(DIMENSIONS, dtype=np.float32)[[0] * len(texts)], [NO_TOKENS] * len(texts))
+        return Encoded(EAST[[0] * len(texts)], [quantise(EAST)] * len(texts))
 
 
 @pytest.fixture
@@ -51,10 +51,11 @@ def retriever() -> Retriever:
         for number in range(TURNS)
     ]
     land_indexed(store, Writes(texts=rows))
-    packed = pack(unit_rows(np.random.default_rng(3).standard_normal((TURNS, DIMENSIONS)).astype(np.float32)))
+    vectors = unit_rows(np.random.default_rng(3).standard_normal((TURNS, DIMENSIONS)).astype(np.float32))
+    packed, tokens = pack(vectors), [quantise(row[None]).to_bytes() for row in vectors]  # one token a turn
     store.index.embed(
         [
-            VectorRow(TENANT, row.record_id, ALICE, "m", packed[number], NO_TOKENS.to_bytes())
+            VectorRow(TENANT, row.record_id, ALICE, "m", packed[number], tokens[number])
             for number, row in enumerate(rows)
         ]
     )
