@@ -56,8 +56,6 @@ class NotedDays(NamedTuple):
         """As ``days_meant``, of the part of the line that is shown; None where that reaches beyond what was read."""
         if end > self.reach:
             return None
-        if not self.days:
-            return ""
         days = [each for each in self.days if start <= each.start and each.end <= end]
         return _told(unquoted(self.line), days[:_TOLD_MAX]) if days else ""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lamina import limits
 from lamina.kernel.ids import Prefix
-from lamina.kernel.records import Support
+from lamina.kernel.records import Support, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
@@ -30,12 +30,6 @@ _DEPTH = 3  # event -> fact or episode -> belief -> concept
 _DEPTH_BELOW = 4
 _EVENT_ID = Prefix.EVENT.opening
 _CONCEPT_ID = Prefix.CONCEPT.opening
-_OF_LAYERS = (
-    _EVENT_ID,
-    _CONCEPT_ID,
-    *(each.opening for each in (Prefix.EPISODE, Prefix.FACT, Prefix.BELIEF)),
-)
-"""How ids of the layers begin: others rest on events, too."""
 CONCEPT_SOURCES_MAX = 12
 """Sources that are cited of a concept: facts and beliefs, each with what it rests on in turn. What stands behind three concepts was three
 quarters of all that a recall cites; their views name all of it."""
@@ -282,7 +276,7 @@ def derived_from(
                 for record_id in resting.get(source_id, ()):
                     if record_id in known or len(known) >= limits.DERIVES_MAX:
                         continue
-                    if record_id.startswith(_OF_LAYERS):
+                    if layer_of(record_id) is not None:
                         known[record_id] = None
                         onward.append(record_id)
             if onward:
