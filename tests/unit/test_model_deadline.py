@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
 import pytest
 
@@ -22,7 +23,7 @@ WHOLE = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(SAID), SAID)
 
 
 class Dripping:
-    """A server that sends the parts that it is told to, with a pause after each; ``connections`` counts."""
+    """A server that answers each whole request by the parts that it is told to, with a pause after each; ``connections`` counts."""
 
     def __init__(self, parts: Callable[[], Iterator[bytes]], pause_s: float) -> None:
         self.parts, self.pause_s = parts, pause_s
@@ -40,8 +41,8 @@ class Dripping:
                 threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection: socket.socket) -> None:
-        with contextlib.suppress(OSError), connection:
-            while connection.recv(65536):
+        with contextlib.suppress(OSError), connection, connection.makefile("rb") as requests:
+            while read(requests):
                 for part in self.parts():
                     connection.sendall(part)
                     if self.over.wait(self.pause_s):
@@ -50,6 +51,17 @@ class Dripping:
     def stop(self) -> None:
         self.over.set()
         self.listener.close()
+
+
+def read(requests: BinaryIO) -> bool:
+    """Whether a request was there, now read to its end: an answer to half of one would make its asker close the connection."""
+    length = 0
+    while (line := requests.readline()) not in {b"", b"\r\n"}:
+        name, _, value = line.partition(b":")
+        if name.lower() == b"content-length":
+            length = int(value)
+    requests.read(length)
+    return line != b""
 
 
 def headers() -> Iterator[bytes]:
