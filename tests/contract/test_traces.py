@@ -10,6 +10,7 @@ import pytest
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, draft
 from lamina import limits
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Write, Written
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.log import Capture
@@ -159,23 +160,40 @@ def test_a_key_goes_with_its_event_and_a_batch_with_one_of_its_events(store: Sto
     assert yours.id
 
 
-def test_packs_of_the_tenant_go(store: Store) -> None:
-    def pack(tenant_id: str) -> StoredPack:
-        return StoredPack(
+def keep_answer(store: Store, id_: str, *, tenant_id: str = TENANT, made_at: Instant = NOON) -> bool:
+    """Whether it is there afterwards."""
+    kind, caller = PackKind.ANSWER, "agent:nia"
+    store.packs.keep(
+        StoredPack(
             tenant_id=tenant_id,
-            kind=PackKind.ANSWER,
-            caller="agent:nia",
-            id="k",
+            kind=kind,
+            caller=caller,
+            id=id_,
             body_hash="h",
-            made_at=NOON,
+            made_at=made_at,
             content=b"words",
         )
+    )
+    return store.packs.find(tenant_id, kind, caller, id_) is not None
 
-    store.packs.keep(pack(TENANT)), store.packs.keep(pack("other"))
+
+def test_packs_of_the_tenant_go(store: Store) -> None:
+    assert keep_answer(store, "k")
+    assert keep_answer(store, "k", tenant_id="other")
     append(store, "what lands later lands with this")
-    erase(store, "evt_none")
+    assert erase(store, "evt_none") == {"pack": 1}
     found = [store.packs.find(tenant, PackKind.ANSWER, "agent:nia", "k") for tenant in (TENANT, "other")]
     assert [each is None for each in found] == [True, False]
+    assert erase(store, "evt_none") == {}
+
+
+def test_a_pack_that_was_begun_before_packs_went_is_not_kept(store: Store, clock: ManualClock) -> None:
+    begun = clock.at
+    clock.at += 1
+    erase(store, "evt_none")
+    assert not keep_answer(store, "a", made_at=begun)
+    assert keep_answer(store, "a", made_at=begun, tenant_id="other")
+    assert keep_answer(store, "a", made_at=clock.at)
 
 
 # ---- documents

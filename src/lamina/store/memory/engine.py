@@ -75,7 +75,7 @@ class MemoryStore:
         self.inquiries = MemoryInquiries(self._memory, self.log)
         self.citations = MemoryCitations(self._memory)
         self.erasures = MemoryErasures(self._memory, clock, ids)
-        self.traces = MemoryTraces(self._memory)
+        self.traces = MemoryTraces(self._memory, clock)
         self.erasing = MemoryErasing(self._memory, clock, ids, self.log)
         self.rederivation = MemoryRederivation(
             self._memory, clock, ids, lambda aside: MemoryStore(clock=clock, memory=aside)

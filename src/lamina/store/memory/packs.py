@@ -21,7 +21,8 @@ class MemoryPacks:
     def keep(self, pack: StoredPack) -> None:
         """Mirrors ``Packs.keep``."""
         with self._memory.change() as tables:
-            tables.packs[pack.tenant_id, pack.kind, pack.caller, pack.id] = pack
+            if pack.made_at >= tables.packs_cleared.get(pack.tenant_id, pack.made_at):
+                tables.packs[pack.tenant_id, pack.kind, pack.caller, pack.id] = pack
             _empty(tables, pack.made_at)
             own = [key for key in tables.packs if key[0] == pack.tenant_id]
             newest = sorted(own, key=lambda key: -tables.packs[key].made_at)

@@ -129,6 +129,7 @@ class Tables:
     output_sources: set[tuple[str, str, str]] = field(default_factory=set)
     spendings: dict[tuple[str, int, str, str], tuple[int, int, int]] = field(default_factory=dict)
     packs: dict[tuple[str, PackKind, str, str], StoredPack] = field(default_factory=dict)
+    packs_cleared: dict[str, Instant] = field(default_factory=dict)
     inquiries: dict[int, Inquiry] = field(default_factory=dict)
     last_inquiry: int = 0
     erasures: dict[tuple[str, str], ErasureJob] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Clock
 from lamina.store.memory.documents import hashed
 from lamina.store.memory.messages import erase_messages
 from lamina.store.memory.tables import Memory, Tables
@@ -24,8 +25,9 @@ _KEEP_IDS = frozenset({"tombstones", "derived_once", "audit", "anchors", "pepper
 class MemoryTraces:
     """``Traces`` of one process: nothing outlasts a dictionary's entry."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, clock: Clock) -> None:
         self._memory = memory
+        self._clock = clock
 
     def owned(self, tenant_id: str, actors: Collection[str], about: Collection[str] = ()) -> Owned:
         """Mirrors ``Traces.owned``."""
@@ -80,6 +82,7 @@ class MemoryTraces:
             packs = [pack for pack in tables.packs if pack[0] == erased.tenant_id]
             for pack in packs:
                 del tables.packs[pack]
+            tables.packs_cleared[erased.tenant_id] = self._clock.now()
             return +(gone + Counter(idempotency=len(keys), pack=len(packs)))
 
     def erase_schedule(self, tenant_id: str, schedule_ids: Collection[str]) -> int:

@@ -21,7 +21,8 @@ class PackKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredPack:
-    """What was made, for whom, of which request and when. ``content`` is for its maker to read; empty once its time is over."""
+    """What was made, for whom, of which request and when. ``made_at`` is before the first read for it; ``content`` is for its maker to
+    read, empty once its time is over."""
 
     tenant_id: str
     kind: PackKind
@@ -42,8 +43,8 @@ class Packs(Protocol):
         """Keep a pack, in place of the caller's one of its kind and id; lets go of what is too old or too much by then.
 
         What was made under a key has landed then: whoever asks again may ask another process. A ``PACK`` is there at once in this
-        process, in others over the same place within ``limits.PACK_LANDS_S_MAX``. Where the disk refuses it is not kept, and
-        nobody is told.
+        process, in others over the same place within ``limits.PACK_LANDS_S_MAX``. What was made before ``Traces.erase_beside`` cleared
+        the tenant's may hold erased words and is not kept, nor what the disk refuses; nobody is told.
         """
         ...
 

@@ -96,7 +96,8 @@ class Traces(Protocol):
         """Delete what sessions, models, keys, definitions and packs hold of what is erased; rows by table.
 
         A sitting that loses turns which its summary told of is folded anew from those that stay. What was made for callers
-        within the last minute goes for the whole tenant, since nothing says what it was made of.
+        within the last minute goes for the whole tenant, since nothing says what it was made of, and ``Packs.keep`` keeps nothing
+        that was begun before.
         """
         ...
 

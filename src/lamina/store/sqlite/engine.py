@@ -193,7 +193,7 @@ class SqliteStore:
         self.inquiries = SqliteInquiries(self._writer, self._readers, self.log)
         self.citations = SqliteCitations(self._readers)
         self.erasures = SqliteErasures(self._writer, self._readers, lifecycle, riders)
-        self.traces = SqliteTraces(path, self._writer, self._readers, self._projector)
+        self.traces = SqliteTraces(path, self._writer, self._readers, self._projector, clock)
         self.erasing = SqliteErasing(self._writer, self._readers, clock, ids, self.log, lifecycle)
         self.rederivation = SqliteRederivation(
             path,

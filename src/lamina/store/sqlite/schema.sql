@@ -934,7 +934,8 @@ CREATE TABLE definition (
 CREATE UNIQUE INDEX definition_standing ON definition (tenant_id, kind, name) WHERE recorded_to IS NULL;
 
 -- Packs and answers, for a minute: what a recall found may be asked about again, through any process over this folder. The
--- row outlives its content for a while, so that who comes too late is told so.
+-- row outlives its content for a while, so that who comes too late is told so. One of kind `cleared` says when an erasure let a
+-- tenant's go: what was begun before is not kept.
 CREATE TABLE pack (
   tenant_id          TEXT    NOT NULL,
   kind               TEXT    NOT NULL,

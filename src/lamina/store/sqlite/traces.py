@@ -17,6 +17,7 @@ from lamina.errors import Unavailable
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.projecting import Projecting
@@ -56,8 +57,11 @@ _OF_EVENTS = {
 class SqliteTraces:
     """``Traces`` of a folder."""
 
-    def __init__(self, path: Path, writer: Writer, readers: Readers, projecting: Projecting) -> None:
+    def __init__(
+        self, path: Path, writer: Writer, readers: Readers, projecting: Projecting, clock: Clock
+    ) -> None:
         self._path = path
+        self._clock = clock
         self._writer = writer
         self._readers = readers
         self._projecting = projecting
@@ -92,7 +96,7 @@ class SqliteTraces:
             for table, block in _BELOW.items():
                 gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
         gone["idempotency"] += self._erase_keys(erased)
-        gone["pack"] += self._writer.write(lambda connection: _ran(connection, "delete_packs", (tenant_id,)))
+        gone["pack"] += self._writer.write(lambda c: _erase_packs(c, tenant_id, self._clock.now()))
         if +gone:
             self._writer.write(lambda connection: connection.execute(_SQL["ask_scrubbing"]))
         return +gone
@@ -262,6 +266,12 @@ def _erase_turns(
         gone.update(_erase_outputs(connection, place.tenant_id, ids))
         for task in OF_SITTINGS:
             gone["inquiry"] += _ran(connection, "forget_task", (place.tenant_id, task, ids))
+    return gone
+
+
+def _erase_packs(connection: apsw.Connection, tenant_id: str, now: Instant) -> int:
+    gone = _ran(connection, "delete_packs", (tenant_id,))
+    _ran(connection, "mark_packs", (tenant_id, now))
     return gone
 
 

@@ -1,7 +1,8 @@
 -- name: put_pack
--- Keep a pack; a newer one takes the place of the caller's older one.
+-- Keep a pack, unless the tenant's were cleared since it was begun; a newer one takes the place of the caller's older one.
 INSERT INTO pack (tenant_id, kind, caller, id, body_hash, made_at, content)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+WHERE NOT EXISTS (SELECT 1 FROM pack WHERE tenant_id = ?1 AND kind = 'cleared' AND made_at > ?6)
 ON CONFLICT (tenant_id, kind, caller, id) DO UPDATE
 SET body_hash = excluded.body_hash, made_at = excluded.made_at, content = excluded.content;
 
@@ -15,7 +16,7 @@ UPDATE pack SET content = x'' WHERE made_at < ?1 AND content <> x'';
 
 -- name: trim_packs
 -- Let go of a tenant's oldest packs, past the newest ?2.
-DELETE FROM pack WHERE tenant_id = ?1 AND made_at < (
+DELETE FROM pack WHERE tenant_id = ?1 AND kind <> 'cleared' AND made_at < (
   SELECT made_at FROM pack WHERE tenant_id = ?1 ORDER BY made_at DESC LIMIT 1 OFFSET ?2 - 1);
 
 -- name: clear_packs

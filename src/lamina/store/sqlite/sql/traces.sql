@@ -84,7 +84,12 @@ DELETE FROM idempotency WHERE tenant_id = ?1 AND caller = ?2 AND family = ?3 AND
 
 -- name: delete_packs
 -- What was made for the callers of a tenant.
-DELETE FROM pack WHERE tenant_id = ?1;
+DELETE FROM pack WHERE tenant_id = ?1 AND kind <> 'cleared';
+
+-- name: mark_packs
+-- Leave the time at which a tenant's packs were cleared, for those that are under way.
+INSERT INTO pack (tenant_id, kind, caller, id, body_hash, made_at, content) VALUES (?1, 'cleared', '', '', '', ?2, x'')
+ON CONFLICT (tenant_id, kind, caller, id) DO UPDATE SET made_at = max(made_at, excluded.made_at);
 
 -- name: path_authors
 -- Every path at which a document stood, with an author of a commit that touched it.
