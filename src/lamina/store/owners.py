@@ -136,7 +136,7 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         content=_RECORD["content"],
         names="session predicate",
         ids="record subject superseded_by closed_by",
-        figures="shelf " + _RECORD["figures"].replace("layer ", ""),
+        figures="row shelf " + _RECORD["figures"].replace("layer ", ""),
     ),
     "shelf": _table(
         names="scope",

@@ -207,8 +207,10 @@ CREATE UNIQUE INDEX shelf_place ON shelf (scope, layer, tenant_id);
 
 -- Every derived layer, in numbers: one row per version. What is searched has a column, the rest is `body`: JSON text of facts, packed of
 -- others. `claim_key` is a digest: of subject and predicate, then of the whole claim. Earlier releases kept the text. Statements read
--- and write the view `record`, and change what is here.
+-- and write the view `record`, and change what is here. A row's number is that of its record and, in the last 24 bits, its version: those of
+-- a record lie together, and a body stands in a page of its own only when it fills one.
 CREATE TABLE record_row (
+  row           INTEGER PRIMARY KEY,
   record        INTEGER NOT NULL,
   version       INTEGER NOT NULL,
   shelf         INTEGER NOT NULL,
@@ -235,9 +237,9 @@ CREATE TABLE record_row (
   horizon       TEXT,
   due_at        INTEGER,
   due_offset    INTEGER,
-  seen_at       INTEGER,
-  PRIMARY KEY (record, version)
-) WITHOUT ROWID;
+  seen_at       INTEGER
+);
+CREATE UNIQUE INDEX record_version ON record_row (record, version);
 CREATE INDEX record_scope ON record_row (shelf, recorded_from);
 CREATE INDEX record_subject ON record_row (subject, shelf, recorded_from) WHERE subject IS NOT NULL;
 CREATE INDEX record_topic ON record_row (shelf, topic, coalesce(recorded_to, 9223372036854775807)) WHERE topic IS NOT NULL;
@@ -331,12 +333,12 @@ CREATE TRIGGER record_put INSTEAD OF INSERT ON record BEGIN
   INSERT INTO shelf (tenant_id, scope, layer) SELECT NEW.tenant_id, NEW.scope, NEW.layer
   WHERE NOT EXISTS (SELECT 1 FROM shelf WHERE tenant_id = NEW.tenant_id AND scope = NEW.scope AND layer = NEW.layer);
   INSERT INTO record_row (
-    record, version, shelf, position, subject, predicate, object_key, slot, claim_key, session, topic, confidence,
+    row, record, version, shelf, position, subject, predicate, object_key, slot, claim_key, session, topic, confidence,
     stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, closed_by, excluded, body, status,
     salience, horizon, due_at, due_offset, seen_at
   )
   SELECT
-    n.number, NEW.version, h.number, NEW.position,
+    n.number << 24 | NEW.version, n.number, NEW.version, h.number, NEW.position,
     (SELECT number FROM identifier WHERE id = NEW.subject AND tenant_id = NEW.tenant_id), NEW.predicate,
     NEW.object_key, NEW.slot, NEW.claim_key, NEW.session, NEW.topic, NEW.confidence, NEW.stance, NEW.valid_from,
     NEW.valid_to, NEW.recorded_from, NEW.recorded_to, NEW.superseded_by, NEW.closed_by, coalesce(NEW.excluded, 0), NEW.body,

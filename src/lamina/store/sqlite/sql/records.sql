@@ -45,10 +45,10 @@ SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predi
        r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
        r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
 FROM json_each(?2) AS wanted CROSS JOIN identifier AS n ON n.tenant_id = ?1 AND n.id = wanted.value
-CROSS JOIN record_row AS r ON r.record = n.number
-  AND r.version = (SELECT v.version FROM record_row AS v
-                   WHERE v.record = n.number AND (?3 IS NULL OR v.recorded_from <= ?3)
-                   ORDER BY v.version DESC LIMIT 1)
+CROSS JOIN record_row AS r ON r.row = (SELECT v.row FROM record_row AS v
+                                       WHERE v.row BETWEEN n.number << 24 AND n.number << 24 | 0xFFFFFF
+                                         AND (?3 IS NULL OR v.recorded_from <= ?3)
+                                       ORDER BY v.row DESC LIMIT 1)
 CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
 LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
 
@@ -62,10 +62,10 @@ SELECT n.id, r.excluded, h.layer = 'facts', s.id, iif(h.layer = 'facts', r.body 
          AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
        iif(h.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
 FROM json_each(?2) AS wanted CROSS JOIN identifier AS n ON n.tenant_id = ?1 AND n.id = wanted.value
-CROSS JOIN record_row AS r ON r.record = n.number
-  AND r.version = (SELECT v.version FROM record_row AS v
-                   WHERE v.record = n.number AND (?3 IS NULL OR v.recorded_from <= ?3)
-                   ORDER BY v.version DESC LIMIT 1)
+CROSS JOIN record_row AS r ON r.row = (SELECT v.row FROM record_row AS v
+                                       WHERE v.row BETWEEN n.number << 24 AND n.number << 24 | 0xFFFFFF
+                                         AND (?3 IS NULL OR v.recorded_from <= ?3)
+                                       ORDER BY v.row DESC LIMIT 1)
 CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
 LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
 
