@@ -289,3 +289,41 @@ def test_what_can_wait_lands_when_the_store_closes(
     assert len(commits) == 1
     with pytest.raises(Unavailable):
         writer.post_later(lambda _: None)
+
+
+class Riding:
+    """Puts a hundred into the table with whatever transaction there is."""
+
+    def boarding(self) -> None:
+        return None
+
+    def due_s(self) -> None:
+        return None
+
+    def begin(self) -> None: ...
+
+    def drain(self, connection: apsw.Connection) -> None:
+        connection.execute("INSERT OR IGNORE INTO t VALUES (100)")
+
+    def ended(self, *, landed: bool) -> None: ...
+
+
+def test_what_rides_lands_with_a_write_that_fails_alone(connection: apsw.Connection) -> None:
+    def work(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO t VALUES (1)")
+        raise Invalid("NO", "no")
+
+    writer = Writer(connection, Riding())
+    with pytest.raises(Invalid):
+        writer.write(work)
+    assert numbers(writer) == [100]
+    writer.close()
+
+
+def test_who_writes_alone_keeps_no_copy_of_what_was_there(
+    writer: Writer, connection: apsw.Connection
+) -> None:
+    statements: list[str] = []
+    connection.set_exec_trace(lambda _, sql, __: bool(statements.append(sql)) or True)
+    insert(writer, 1)
+    assert statements == ["BEGIN IMMEDIATE", "INSERT INTO t VALUES (?)", "COMMIT"]

@@ -292,7 +292,8 @@ class Writer:
                 outcomes += shared
                 continue
             for work, future, event_of, rider in writes:
-                outcomes.append((future, *self._attempt(work, event_of, rider)))
+                attempt = self._attempt if len(group) > 1 else self._attempt_alone
+                outcomes.append((future, *attempt(work, event_of, rider)))
         self._riders.drain(self._connection)
         self._connection.execute("COMMIT")
         return outcomes
@@ -338,12 +339,35 @@ class Writer:
         except Exception as error:
             if not self._connection.in_transaction:
                 raise  # a full disk ends the whole transaction by itself: nobody's write has landed
-            if isinstance(work, ReadsFirst) and isinstance(error, apsw.BusyError):
-                raise  # nothing is written yet: the lock is taken with the first change
             self._connection.execute("ROLLBACK TO one_write")
             self._connection.execute("RELEASE one_write")
             return None, _translated(error)
         self._connection.execute("RELEASE one_write")
+        return result, None
+
+    def _attempt_alone(
+        self,
+        work: Callable[[apsw.Connection], Any],
+        event_of: Callable[[Any], str | None] | None,
+        rider: Land | None,
+    ) -> tuple[Any, BaseException | None]:
+        """A write that shares its transaction with riders alone, which board behind it.
+
+        Under a savepoint SQLite would keep a copy of each page that the write changes, and walk past all of them at each later
+        statement that may fail half way, as those with triggers are: a write of many rows would take a multiple of its time.
+        """
+        try:
+            result = work(self._connection)
+            if rider is not None:
+                rider(event_of(result) if event_of else None)()
+        except Exception as error:
+            if not self._connection.in_transaction:
+                raise
+            if isinstance(work, ReadsFirst) and isinstance(error, apsw.BusyError):
+                raise  # nothing is written yet: the lock is taken with the first change
+            self._connection.execute("ROLLBACK")
+            self._connection.execute("BEGIN IMMEDIATE")
+            return None, _translated(error)
         return result, None
 
 
