@@ -205,6 +205,7 @@ FOLDED_VERSIONS_MAX: Final = 16  # that are read with an old one: a tenth of a m
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure, or of packing: others wait milliseconds
 DIVIDED_ROWS: Final = 200  # of which token vectors are put into pieces in one write: milliseconds
+READ_FIRST_TRIES: Final = 8  # of a write that reads beside others, until it reads under the lock
 SCRUBBED_PAGES: Final = 32  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
 GAP_PAGES: Final = 256  # of the database cleared while nobody else writes: some milliseconds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import ClassVar
@@ -14,7 +14,7 @@ import pytest
 from lamina import limits
 from lamina.errors import Fault, Invalid, Unavailable
 from lamina.store.sqlite.connection import Writer, open_connection
-from lamina.store.sqlite.works import ReadsFirst
+from lamina.store.sqlite.works import ReadsFirst, is_writing
 
 
 @pytest.fixture
@@ -87,28 +87,54 @@ def test_whoever_asks_as_it_lands_is_told_once(writer: Writer) -> None:
     assert sorted(told) == list(range(500))
 
 
-@pytest.mark.parametrize("beside", [False, True], ids=["nobody writes", "another process writes"])
-def test_who_reads_first_lets_others_write_and_begins_anew_after_them(tmp_path: Path, beside: bool) -> None:
+@pytest.mark.parametrize("beside", [0, 1, 2, limits.READ_FIRST_TRIES])
+def test_who_reads_first_lets_others_write_and_begins_anew_after_them(tmp_path: Path, beside: int) -> None:
     other = open_connection(tmp_path / "db", durable=False)
     other.execute("CREATE TABLE t (n INTEGER UNIQUE)")
     other.set_busy_handler(None)  # it does not wait for the lock
     writer = Writer(open_connection(tmp_path / "db", durable=False))
-    begun: list[int] = []
+    begun: list[tuple[int, bool]] = []
 
     def work(connection: apsw.Connection) -> int:
         ((count,),) = connection.execute("SELECT count(*) FROM t")
-        begun.append(count)
-        if beside and len(begun) == 1:
-            other.execute("INSERT INTO t VALUES (1)")
+        begun.append((count, is_writing(connection)))
+        if len(begun) <= beside:
+            other.execute("INSERT INTO t VALUES (?)", (len(begun),))
         connection.execute("INSERT INTO t VALUES (?)", (10 + count,))
         return count
 
     # Its change follows on what it read, whoever wrote meanwhile.
-    assert writer.write(ReadsFirst(work)) == int(beside)
-    assert begun == ([0, 1] if beside else [0])
-    assert {row[0] for row in other.execute("SELECT n FROM t")} == ({1, 11} if beside else {10})
+    assert writer.write(ReadsFirst(work)) == beside
+    assert begun == [(count, count == limits.READ_FIRST_TRIES) for count in range(beside + 1)]
+    assert {row[0] for row in other.execute("SELECT n FROM t")} == {*range(1, beside + 1), 10 + beside}
     writer.close()
     other.close()
+
+
+def test_who_reads_first_is_done_by_itself(tmp_path: Path) -> None:
+    writer = Writer(open_connection(tmp_path / "db", durable=False))
+    entered, go = threading.Event(), threading.Event()
+    locked: list[tuple[str, bool]] = []
+
+    def hold(_: apsw.Connection) -> None:
+        entered.set()
+        go.wait(300)
+
+    def noted(name: str) -> Callable[[apsw.Connection], None]:
+        return lambda connection: locked.append((name, is_writing(connection)))
+
+    held = writer.post(hold)
+    entered.wait(300)
+    waiting = [
+        writer.post(noted("before")),
+        writer.post(ReadsFirst(noted("it"))),
+        writer.post(noted("after")),
+    ]
+    go.set()
+    for each in (held, *waiting):
+        each.result(30)
+    assert locked == [("before", True), ("it", False), ("after", True)]
+    writer.close()
 
 
 def test_who_reads_first_and_fails_changes_nothing(writer: Writer) -> None:

@@ -232,10 +232,19 @@ class Writer:
                 self._arrived.wait(due_s)
             if self._closed and not (self._waiting or self._later) and self._riders.due_s() is None:
                 return None
-            group, self._later = self._later, []
-            group += [self._waiting.popleft() for _ in range(min(len(self._waiting), limits.WRITE_GROUP_MAX))]
+            group = self._taken_group()
             self._taken.notify_all()
             return group
+
+    def _taken_group(self) -> list[_Write]:
+        if self._waiting and isinstance(self._waiting[0][0], ReadsFirst):
+            return [self._waiting.popleft()]
+        group, self._later = self._later, []
+        for _ in range(min(len(self._waiting), limits.WRITE_GROUP_MAX)):
+            if isinstance(self._waiting[0][0], ReadsFirst):
+                break
+            group.append(self._waiting.popleft())
+        return group
 
     def _due_s(self) -> float | None:
         """In how many seconds a commit is wanted even if nobody writes."""
@@ -272,14 +281,20 @@ class Writer:
         return True
 
     def _read_first(self, group: Sequence[_Write]) -> list[_Outcome] | None:
-        """A work that reads first, alone; None where there is none, or where somebody else wrote after it began to read."""
+        """A work that reads first; None where there is none, or where somebody else wrote each time after it began to read."""
         if len(group) != 1 or not isinstance(group[0][0], ReadsFirst):
             return None
-        try:
-            return self._transaction(group, "BEGIN DEFERRED")
-        except apsw.BusyError:
+        for _ in range(limits.READ_FIRST_TRIES):
+            try:
+                return self._transaction(group, "BEGIN DEFERRED")
+            except apsw.BusyError:
+                self._connection.execute("ROLLBACK")
+            if self._waiting:
+                break  # these wait while it reads, too
+            # Behind whoever has the lock by now: what is read before that commit is old when it lands.
+            self._connection.execute("BEGIN IMMEDIATE")
             self._connection.execute("ROLLBACK")
-            return None
+        return None
 
     def _transaction(self, group: Sequence[_Write], begin: str) -> list[_Outcome]:
         outcomes: list[_Outcome] = []

@@ -11,7 +11,7 @@ import apsw
 
 from lamina.observe.traces import inner_span
 
-__all__ = ["AwaitedWrite", "Land", "NoRiders", "ReadsFirst", "Riders"]
+__all__ = ["AwaitedWrite", "Land", "NoRiders", "ReadsFirst", "Riders", "is_writing"]
 
 T = TypeVar("T")
 _COMMITS = {"db.system.name": "sqlite", "db.operation.name": "COMMIT"}
@@ -110,8 +110,8 @@ class AwaitedWrite(Generic[T]):
 class ReadsFirst(Generic[T]):
     """A work that reads most of what it takes before it changes anything, and may be begun anew.
 
-    Where it waits alone it has the lock for its changes only, so that others write while it reads. One of them may have: then what it read is
-    old, and it begins anew under the lock.
+    It has the lock for its changes only, so that others write while it reads. One of them may have: then what it read is old, and it begins
+    anew; after a few times under the lock. It is done by itself, whatever waits beside it.
     """
 
     __slots__ = ("_work",)
@@ -122,3 +122,8 @@ class ReadsFirst(Generic[T]):
     def __call__(self, connection: apsw.Connection) -> T:
         """The work itself."""
         return self._work(connection)
+
+
+def is_writing(connection: apsw.Connection) -> bool:
+    """Whether a connection has the lock, for which whoever else writes waits."""
+    return connection.txn_state() == apsw.SQLITE_TXN_WRITE
