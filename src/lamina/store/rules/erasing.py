@@ -41,7 +41,7 @@ class _Step:
 
     def changes(self, enter: Callable[[EventDraft], Event]) -> Changes:
         ground, erasure, out = self._ground, self._ground.erasure, self._out
-        events = ground.read.events({*erasure.delete, *erasure.redact})
+        events = ground.events_of({*erasure.delete, *erasure.redact})
         to_redact = {key for key in erasure.redact if key in events and events[key].redacted_by is None}
         to_delete = (set(erasure.delete) & events.keys()) - to_redact
         named = {*erasure.records, *self._swept()}
@@ -78,7 +78,7 @@ class _Step:
         out.gone = {key: ground.last(key) for key in sorted(gone)}
         out.deleted = [events[key] for key in sorted(to_delete)]
         going = [event.id for event in out.deleted if event.is_entry]
-        out.cut += [each for each in ground.read.dependants(going) if not _is_derived(each.record_id)]
+        out.cut += [each for each in ground.dependants(going) if not _is_derived(each.record_id)]
         out.redacted = [
             redacted_event(event, erasure.erasure_id, erasure.actor, told) for event in redacted.values()
         ]
@@ -110,9 +110,7 @@ class _Step:
         walked = set(ids)
         while front:
             # An event rests on nothing: what ties it to an entry of the log says that it was cancelled, or is over.
-            found = [
-                each for each in self._ground.read.dependants(sorted(front)) if _is_derived(each.record_id)
-            ]
+            found = [each for each in self._ground.dependants(front) if _is_derived(each.record_id)]
             for each in found:
                 edges.setdefault(each.record_id, set()).add(each.source_id)
             front = {each.record_id for each in found} - walked
@@ -179,7 +177,7 @@ class _Step:
         behind = {each.source_id for key in gone for each in ground.supports.get(key, ())}
         bare = {key for key, event in ground.events_of(behind).items() if event.redacted_by is not None}
         events = sorted({*worded, *bare})
-        ties = [each for each in ground.read.dependants(events) if each.record_id not in gone]
+        ties = [each for each in ground.dependants(events) if each.record_id not in gone]
         ground.add({each.record_id for each in ties})
         named: dict[str, set[tuple[Scope, str | None]]] = defaultdict(set)
         for each in ties:

@@ -22,6 +22,7 @@ class Ground:
         self.versions: dict[str, list[Record]] = {}
         self.supports: dict[str, list[Support]] = {}
         self._events: dict[str, Event | None] = {}
+        self._dependants: dict[str, list[Support]] = {}
 
     def last(self, record_id: str) -> Record:
         """The newest version of a record that was read."""
@@ -36,6 +37,15 @@ class Ground:
         """Read what records rest on, where that was not read yet."""
         for support in self.read.supports(sorted(set(record_ids) - self.supports.keys())):
             self.supports.setdefault(support.record_id, []).append(support)
+
+    def dependants(self, ids: Collection[str]) -> list[Support]:
+        """The supports that rest on events or records."""
+        missing = sorted(set(ids) - self._dependants.keys())
+        if missing:
+            self._dependants |= {key: [] for key in missing}
+            for support in self.read.dependants(missing):
+                self._dependants[support.source_id].append(support)
+        return [support for key in sorted(set(ids)) for support in self._dependants[key]]
 
     def events_of(self, ids: Collection[str]) -> dict[str, Event]:
         """Those of some ids that are events."""
