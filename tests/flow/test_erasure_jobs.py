@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,11 @@ from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id
 from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.erasures import ErasurePhase
+from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.connection import open_connection
+from lamina.store.sqlite.erasing import _Reading
 from neighbours import ROOT, Neighbours
 
 LAUNCH = Scope("ws:launch")
@@ -310,15 +314,16 @@ def test_it_goes_on_wherever_it_is_interrupted(house: House, monkeypatch: pytest
     assert [json.loads(row.draft.detail or "")["status"] for row in rows] == ["completed"]
 
 
-def test_steps_that_take_their_time_are_followed_by_smaller_ones(
-    house: House, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("held", [8, 1], ids=["all of it under the lock", "most of it beside others"])
+def test_steps_that_hold_the_lock_for_long_are_followed_by_smaller_ones(
+    house: House, monkeypatch: pytest.MonkeyPatch, held: int
 ) -> None:
     append(house.store, *(f"tea {number}" for number in range(40)), scope=ALICE, caller="user:alice")
     erase, sizes = house.store.erasing.erase, list[int]()
 
     def counted(step: Erasure) -> Erased:
         sizes.append(len([*step.delete, *step.redact]))
-        return erase(step)
+        return replace(erase(step), beside_s=(8 - held) * limits.ERASURE_STEP_S)
 
     monkeypatch.setattr(house.store.erasing, "erase", counted)
     pauses = list[float]()
@@ -328,10 +333,33 @@ def test_steps_that_take_their_time_are_followed_by_smaller_ones(
     )
     house.start()
     house.work()
-    largest, least = limits.ERASURE_STEP_MAX, limits.ERASURE_STEP_MIN
-    smaller, left = divmod(44 - largest, least)
-    assert [size for size in sizes if size] == [largest, *[least] * smaller, *[left] * bool(left)]
-    assert set(pauses) == {8 * limits.ERASURE_STEP_S}
+    largest = limits.ERASURE_STEP_MAX
+    then = limits.ERASURE_STEP_MIN if held > 1 else largest
+    smaller, left = divmod(44 - largest, then)
+    assert [size for size in sizes if size] == [largest, *[then] * smaller, *[left] * bool(left)]
+    assert pauses == pytest.approx([held * limits.ERASURE_STEP_S] * len(pauses))
+
+
+def test_what_a_step_keeps_is_worked_out_while_others_write(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = open_connection(tmp_path / "lamina.db", durable=False)
+    other.set_busy_handler(None)  # it does not wait for the lock
+    texts, beside = _Reading.texts, list[str]()
+
+    def written_beside(reading: _Reading, ids: Collection[str]) -> list[TextRow]:
+        """Of what the step keeps: its entry has a place by then."""
+        if ids and not beside:
+            other.execute("UPDATE access_version SET version = version")
+            beside.extend(ids)
+        return texts(reading, ids)
+
+    monkeypatch.setattr(_Reading, "texts", written_beside)
+    erasure_id = house.start()
+    house.work()
+    assert house.state(erasure_id)["status"] == "completed"
+    assert house.records["shared"] in beside
+    other.close()
 
 
 def test_a_deleted_scope_goes_with_its_records_and_its_registration(house: House) -> None:

@@ -209,13 +209,13 @@ class _Work:
                     redact=[id_ for kind, id_ in portion if kind is LineKind.REDACT],
                 )
             )
-            took_s = (self._elapsed_ns() - began_ns) / 1e9
+            held_s = max(0.0, (self._elapsed_ns() - began_ns) / 1e9 - erased.beside_s)
             done += len(portion)
             share = _FRACTIONS[ErasurePhase.DELETE]
             self._note(erased, share + (_CLEARING - share) * done / len(going))
-            # Others wait for as long as a step takes, and write while this sleeps: half of the time is theirs.
-            size = _next_size(size, took_s)
-            self._sleep(min(took_s, limits.ERASURE_PAUSE_S_MAX))
+            # Others wait for as long as a step has the lock, and write while it reads and while this sleeps: half of the time is theirs.
+            size = _next_size(size, held_s)
+            self._sleep(min(held_s, limits.ERASURE_PAUSE_S_MAX))
 
     def _sweep(self, inside: Collection[Scope]) -> None:
         """Derived records of the erased scopes that no event led to; and what others sent there is sent there no more."""
@@ -388,9 +388,9 @@ class _Work:
         self.job = ended
 
 
-def _next_size(size: int, took_s: float) -> int:
+def _next_size(size: int, held_s: float) -> int:
     """How many events the next step is to have, after one of ``size`` events: as many as fit into ``ERASURE_STEP_S``."""
-    fitting = int(size * limits.ERASURE_STEP_S / max(took_s, 1e-6))
+    fitting = int(size * limits.ERASURE_STEP_S / max(held_s, 1e-6))
     least = min(limits.ERASURE_STEP_MIN, limits.ERASURE_STEP_MAX)
     return max(least, min(limits.ERASURE_STEP_MAX, fitting, 2 * size))
 

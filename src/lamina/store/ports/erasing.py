@@ -52,6 +52,7 @@ class Erased:
 
     ``gone`` are the ids of derived records that are no more, by layer, without what is made anew; ``kept`` are the records that rest on
     erased words, by scope; ``entries`` the ids of the log's entries that say so. ``remade`` are the scopes that are derived anew.
+    ``beside_s`` are the seconds of the step in which others could write, as long as it only read.
     """
 
     deleted: Sequence[str] = ()
@@ -61,6 +62,7 @@ class Erased:
     demoted: Sequence[str] = ()
     entries: Sequence[str] = ()
     remade: Sequence[Scope] = ()
+    beside_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

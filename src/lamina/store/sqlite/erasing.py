@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import apsw
 
@@ -25,8 +27,8 @@ from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.folding import all_whole, unfold
 from lamina.store.sqlite.index import drop_text, put_texts
 from lamina.store.sqlite.lifecycle import LifecycleWriter
-from lamina.store.sqlite.log import SqliteLog, find_event
-from lamina.store.sqlite.works import ReadsFirst
+from lamina.store.sqlite.log import SqliteLog
+from lamina.store.sqlite.works import ReadsFirst, is_writing
 
 __all__ = ["SqliteErasing", "fill_frozen", "forget_aside", "lay_frozen"]
 
@@ -61,19 +63,21 @@ class SqliteErasing:
 
     def erase(self, erasure: Erasure) -> Erased:
         """Mirrors ``Erasing.erase``."""
+        called_s = time.perf_counter()
 
         def work(connection: apsw.Connection) -> Erased:
-            def enter(draft: EventDraft) -> Event:
-                entry_id, _, _ = self._log.enter(connection, draft)
-                return find_event(connection, draft.tenant_id, entry_id)
-
-            reading = _Reading(connection, erasure.tenant_id)
-            changes = changes_of(reading, erasure, enter, self._clock.now())
+            locked_s = time.perf_counter() if is_writing(connection) else None
+            entries = _Entries(self._log, connection)
+            reading = _Reading(connection, erasure.tenant_id, entries)
+            changes = changes_of(reading, erasure, entries.enter, self._clock.now())
             changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
+            locked_s = time.perf_counter() if locked_s is None else locked_s
+            for entry in entries.made:
+                self._log.put_entry(connection, entry)
             # Before rows of the lifecycle go: the newest number stands, and is not given again.
             self._lifecycle.put(connection, changes.lifecycle)
             _land(connection, erasure.tenant_id, changes)
-            return changes.erased
+            return replace(changes.erased, beside_s=locked_s - called_s)
 
         return self._writer.write(ReadsFirst(work))
 
@@ -122,12 +126,28 @@ class SqliteErasing:
         )
 
 
-class _Reading:
-    """``Reading`` over the writer's connection."""
+class _Entries:
+    """The entries of a step: they get their places while it reads, and land when it does, since the first change takes the lock."""
 
-    def __init__(self, connection: apsw.Connection, tenant_id: str) -> None:
+    def __init__(self, log: SqliteLog, connection: apsw.Connection) -> None:
+        self._log = log
+        self._connection = connection
+        self.made: list[Event] = []
+
+    def enter(self, draft: EventDraft) -> Event:
+        """The entry of a draft, behind those that were made before."""
+        entry = self._log.entry(self._connection, draft, self.made[-1] if self.made else None)
+        self.made.append(entry)
+        return entry
+
+
+class _Reading:
+    """``Reading`` over the writer's connection, as if the entries of the step had landed."""
+
+    def __init__(self, connection: apsw.Connection, tenant_id: str, entries: _Entries) -> None:
         self._connection = connection
         self._tenant_id = tenant_id
+        self._entries = entries
 
     def _rows(self, block: str, ids: Collection[str]) -> list[tuple[object, ...]]:
         bindings = (self._tenant_id, json_list(sorted(ids)))
@@ -207,9 +227,9 @@ class _Reading:
     def waiting_since(self, scopes: Collection[Scope]) -> Instant | None:
         """Mirrors ``Reading.waiting_since``."""
         bindings = (self._tenant_id, json_list(scopes), ALL_STAGES)
-        for (since,) in self._connection.execute(_SQL["waiting_in"], bindings):
-            return since if since is None else int(since)
-        return None
+        waiting = [row[0] for row in self._connection.execute(_SQL["waiting_in"], bindings)]
+        waiting += [entry.recorded_at for entry in self._entries.made if entry.scope in scopes]
+        return min((since for since in waiting if since is not None), default=None)
 
 
 def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None:

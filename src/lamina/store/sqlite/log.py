@@ -232,15 +232,29 @@ class SqliteLog:
 
     def enter(self, connection: apsw.Connection, draft: EventDraft) -> tuple[str, int, Instant]:
         """``append_entry`` inside somebody's transaction, who tells of it: its id, position and instant."""
-        position, recorded_at = self._mark(connection, draft.tenant_id)
-        position, recorded_at = position + 1, max(self._clock.now(), recorded_at + 1)
+        entry = self.entry(connection, draft)
+        self.put_entry(connection, entry)
+        return entry.id, entry.position, entry.recorded_at
+
+    def entry(self, connection: apsw.Connection, draft: EventDraft, after: Event | None = None) -> Event:
+        """An entry at its place, behind ``after`` or the newest event; it is only read here. ``put_entry`` lands it."""
+        position, recorded_at = (
+            self._mark(connection, draft.tenant_id) if after is None else (after.position, after.recorded_at)
+        )
+        recorded_at = max(self._clock.now(), recorded_at + 1)
+        *row, observed_offset = event_row(
+            0, position + 1, self._ids.stamped(Prefix.EVENT, recorded_at), recorded_at, draft
+        )
+        return read_event((*row, Stage.COMPRESSED.value, observed_offset, None, None, 0))
+
+    def put_entry(self, connection: apsw.Connection, entry: Event) -> None:
+        """Land an entry in the transaction in which it got its place."""
         seq = _value(connection, _SQL["last_seq"]) + 1
-        entry_id = self._ids.stamped(Prefix.EVENT, recorded_at)
-        connection.execute(_SQL["insert_event"], event_row(seq, position, entry_id, recorded_at, draft))
-        place = (draft.tenant_id, entry_id)
+        row = event_row(seq, entry.position, entry.id, entry.recorded_at, entry)
+        connection.execute(_SQL["insert_event"], row)
+        place = (entry.tenant_id, entry.id)
         connection.execute(_SQL["mark_cancelled"], (*place, Stage.COMPRESSED.value))
-        connection.execute(_SQL["insert_job"], (*place, _FIRST_STAGE, draft.scope, position, seq))
-        return entry_id, position, recorded_at
+        connection.execute(_SQL["insert_job"], (*place, _FIRST_STAGE, entry.scope, entry.position, seq))
 
 
 class _Append:
