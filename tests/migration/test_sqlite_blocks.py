@@ -98,6 +98,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "inquiry_leases_left": "a worker that is alone frees what the dead held, of every tenant",
     "insert_terms": "the full-text table has row numbers only; the row was written with its tenant just before",
     "delete_terms": "the full-text table has row numbers only; the number was found under its tenant just before",
+    "drop_terms": "the full-text table has row numbers only; the numbers were found under their tenant just before",
     "due_erasure": "a worker serves every tenant; each row names its own",
     "erasure_leases_left": "a worker that is alone frees what the dead held, of every tenant",
     "newest_completed": "times and counts of every tenant; nothing of them is shown but a pace",
@@ -147,7 +148,7 @@ def keeps_to_its_tenant(sql: str) -> bool:
     # A database aside has the rows of one tenant alone, and what is temporary those of one transaction; a number is one tenant's.
     own = set(re.findall(r"\bWITH(?: RECURSIVE)?\s+(\w+)", sql))
     named = re.findall(
-        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|(?:record|support|text|vector|lifecycle)_row|happening|embedder|aside\.|temp\.|\()(\w+)",
+        r"\b(?:FROM|JOIN|UPDATE)\s+(?!json_each|dependant|source|(?:record|support|mention|text|vector|lifecycle)_row|happening|relation|embedder|aside\.|temp\.|\()(\w+)",
         sql,
     )
     reads = len([name for name in named if name not in own])

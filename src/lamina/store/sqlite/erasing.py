@@ -25,7 +25,7 @@ from lamina.store.rules.traces import unguessable
 from lamina.store.sqlite.codec import ALL_STAGES, event_row, json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.folding import all_whole, unfold
-from lamina.store.sqlite.index import drop_text, put_texts
+from lamina.store.sqlite.index import put_texts
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import SqliteLog
 from lamina.store.sqlite.works import ReadsFirst, is_writing
@@ -237,8 +237,11 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None
     _drop_events(connection, tenant_id, changes, worded)
     gone = (tenant_id, json_list(sorted(changes.gone)))
     _unfind(connection, tenant_id, [*worded, *changes.gone])
-    for block in ("drop_records", "drop_supports_of", "thaw", "thaw_records", "thaw_supports", "thaw_texts"):
+    for block in ("drop_records", "drop_supports_of"):
         connection.execute(_SQL[block], gone)
+    if any(connection.execute(_SQL["any_frozen"], gone)):
+        for block in ("thaw", "thaw_records", "thaw_supports", "thaw_texts"):
+            connection.execute(_SQL[block], gone)
     cut = [each[:4] for each in changes.cut]
     for block in ("drop_support", "thaw_support"):
         connection.executemany(_SQL[block], cut)
@@ -290,8 +293,9 @@ def _drop_events(
 
 def _unfind(connection: apsw.Connection, tenant_id: str, ids: Sequence[str]) -> None:
     places = (tenant_id, json_list(sorted(ids)))
-    for (number,) in list(connection.execute(_SQL["text_numbers"], places)):
-        drop_text(connection, tenant_id, number)
+    numbers = json_list([number for (number,) in connection.execute(_SQL["text_numbers"], places)])
+    connection.execute(_SQL["drop_texts"], (tenant_id, numbers))
+    connection.execute(_SQL["drop_terms"], (numbers,))
     connection.execute(_SQL["drop_vectors_of"], places)
 
 

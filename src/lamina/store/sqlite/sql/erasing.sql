@@ -33,11 +33,22 @@ DELETE FROM job WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_eac
 
 -- name: text_numbers
 -- The numbers of the rows of search of some ids, a JSON list.
-SELECT id FROM text WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+SELECT t.id FROM json_each(?2) AS wanted CROSS JOIN identifier AS n CROSS JOIN text_row AS t
+WHERE n.id = wanted.value AND n.tenant_id = ?1 AND t.record = n.number;
+
+-- name: drop_texts
+-- The rows of search of these numbers, a JSON list.
+DELETE FROM text_row WHERE id IN (SELECT value FROM json_each(?2))
+  AND EXISTS (SELECT 1 FROM place WHERE number = text_row.place AND tenant_id = ?1);
+
+-- name: drop_terms
+-- And their terms, by one statement: each has the full-text table write down what it has changed.
+DELETE FROM text_index WHERE rowid IN (SELECT value FROM json_each(?1));
 
 -- name: drop_vectors_of
 -- The vectors of some ids.
-DELETE FROM vector WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2));
+DELETE FROM vector_row WHERE record IN (
+  SELECT n.number FROM json_each(?2) AS wanted CROSS JOIN identifier AS n WHERE n.id = wanted.value AND n.tenant_id = ?1);
 
 -- name: drop_records
 -- Every version of some records.
@@ -51,7 +62,9 @@ DELETE FROM support_row WHERE record IN (
 
 -- name: drop_support
 -- One support.
-DELETE FROM support WHERE tenant_id = ?1 AND record_id = ?2 AND source_id = ?3 AND relation = ?4;
+DELETE FROM support_row WHERE (record, source, relation) IN (
+  SELECT r.number, s.number, n.number FROM identifier AS r CROSS JOIN identifier AS s CROSS JOIN relation AS n
+  WHERE r.id = ?2 AND r.tenant_id = ?1 AND s.id = ?3 AND s.tenant_id = ?1 AND n.name = ?4);
 
 -- name: forget_touched
 -- What changed lately: whoever remembers anything begins anew.
@@ -69,7 +82,9 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
 
 -- name: drop_mention
 -- A name that an event used.
-DELETE FROM mention WHERE tenant_id = ?1 AND entity_id = ?2 AND scope = ?3 AND event_id = ?4 AND surface = ?5;
+DELETE FROM mention_row WHERE surface = ?5 AND (entity, place, event) IN (
+  SELECT n.number, p.number, e.number FROM identifier AS n CROSS JOIN place AS p CROSS JOIN identifier AS e
+  WHERE n.id = ?2 AND n.tenant_id = ?1 AND p.scope = ?3 AND p.tenant_id = ?1 AND e.id = ?4 AND e.tenant_id = ?1);
 
 -- name: drop_entity_unnamed
 -- An entity that nobody names any more is none.
@@ -98,6 +113,10 @@ INSERT OR REPLACE INTO frozen_text VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?
 -- A name that it has.
 INSERT OR REPLACE INTO frozen_mention
 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, normalised_name FROM entity WHERE tenant_id = ?1 AND id = ?2;
+
+-- name: any_frozen
+-- Whether any of some records is frozen, a JSON list: without it none of what is kept of one is there.
+SELECT 1 FROM frozen WHERE tenant_id = ?1 AND record_id IN (SELECT value FROM json_each(?2)) LIMIT 1;
 
 -- name: thaw
 -- Records that are frozen no more, since they go: ?2 is a JSON list.
@@ -141,11 +160,12 @@ WHERE tenant_id = ?1 AND id = ?2
 DELETE FROM tombstone WHERE cascade = 'derived_only';
 
 -- name: make_stale
--- A scope is derived anew.
+-- A scope is derived anew. Its events are counted once: each step of an erasure says so again.
 INSERT INTO stale_scope (tenant_id, scope, events)
-SELECT ?1, ?2, (SELECT count(*) FROM event AS e WHERE e.tenant_id = ?1 AND e.scope = ?2)
+SELECT ?1, ?2, coalesce((SELECT s.events FROM stale_scope AS s WHERE s.tenant_id = ?1 AND s.scope = ?2),
+                        (SELECT count(*) FROM event AS e WHERE e.tenant_id = ?1 AND e.scope = ?2))
 WHERE EXISTS (SELECT 1 FROM event WHERE tenant_id = ?1 AND scope = ?2)
-ON CONFLICT DO UPDATE SET events = excluded.events, derived = 0;
+ON CONFLICT DO UPDATE SET derived = 0;
 
 -- name: has_frozen
 -- Whether anything is kept without the words that it rests on, or any event without its words.
