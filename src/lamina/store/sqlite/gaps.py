@@ -65,8 +65,9 @@ def clear_gaps(path: Path, holder: apsw.Connection, mover: apsw.Connection) -> b
 
         if not _moved(connections, clear):
             return False
+        # Now, or whoever moves pages next has these flushed while it has the lock.
+        os.fsync(descriptor)
         time.sleep(_PAUSE_S)
-    os.fsync(descriptor)
     return True
 
 

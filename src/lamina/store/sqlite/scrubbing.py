@@ -32,13 +32,14 @@ _AGAIN_S = 0.1
 def scrub(path: Path, writer: Writer) -> Scrubbed:
     """Mirrors ``Traces.scrub``: merge the text index, give free pages back, empty the write-ahead file."""
     merges = _merge(writer)
-    with translated(), contextlib.closing(open_connection(path, durable=True)) as connection:
+    # Pages are flushed as they are moved or cleared, and a commit that only says so needs to outlast nothing.
+    with translated(), contextlib.closing(open_connection(path, durable=False)) as connection:
         rewritten = _pragma(connection, "auto_vacuum") != _INCREMENTAL
         if rewritten:
             _LOG.info("the database is written anew, once, so that its free pages hold nothing of before")
             connection.execute("VACUUM").fetchall()
         freed = _free(connection, writer)
-        with contextlib.closing(open_connection(path, durable=True)) as mover:
+        with contextlib.closing(open_connection(path, durable=False)) as mover:
             cleared = clear_gaps(path, connection, mover)
         emptied = _empty_log(connection)
     return Scrubbed(merges, freed, rewritten, emptied and cleared)
