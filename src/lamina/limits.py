@@ -205,10 +205,10 @@ FOLDED_VERSIONS_MAX: Final = 16  # that are read with an old one: a tenth of a m
 COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure, or of packing: others wait milliseconds
 DIVIDED_ROWS: Final = 200  # of which token vectors are put into pieces in one write: milliseconds
-READ_FIRST_TRIES: Final = 8  # of a write that reads beside others, until it reads under the lock
+READ_FIRST_TRIES: Final = 4  # of a write that reads beside others, until it reads under the lock
 SCRUBBED_PAGES: Final = 8  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
-GAP_PAGES: Final = 256  # of the database cleared while nobody else writes: some milliseconds
+GAP_PAGES: Final = 128  # of the database cleared while nobody else writes: some milliseconds
 LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.
@@ -488,7 +488,7 @@ ERASURE_EVENT_US: Final = 4000  # an event where none was erased here yet; measu
 ERASURE_BASE_US: Final = 2_000_000  # that an erasure of nothing takes
 ERASURE_STEP_MAX: Final = 24  # events in one transaction, for whose length writes of others wait
 ERASURE_STEP_MIN: Final = 4  # events in one where these take their time: fewer cost nearly as much
-ERASURE_STEP_S: Final = 0.004  # that one is to take: the next is larger or smaller
+ERASURE_STEP_S: Final = 0.003  # that one is to hold the lock: the next is larger or smaller
 ERASURE_PAUSE_S_MAX: Final = 0.05  # between two of them, in which others write
 ERASURE_SWEEP_MAX: Final = 128  # records left in an erased scope that go in one transaction
 TTL_US_MIN: Final = 60 * 1_000_000  # of a layer: entries of the log come no faster than looks

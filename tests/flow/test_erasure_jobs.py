@@ -28,7 +28,7 @@ from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.connection import open_connection
-from lamina.store.sqlite.erasing import _Reading
+from lamina.store.sqlite.erasing_reading import SqliteReading
 from neighbours import ROOT, Neighbours
 
 LAUNCH = Scope("ws:launch")
@@ -345,16 +345,16 @@ def test_what_a_step_keeps_is_worked_out_while_others_write(
 ) -> None:
     other = open_connection(tmp_path / "lamina.db", durable=False)
     other.set_busy_handler(None)  # it does not wait for the lock
-    texts, beside = _Reading.texts, list[str]()
+    texts, beside = SqliteReading.texts, list[str]()
 
-    def written_beside(reading: _Reading, ids: Collection[str]) -> list[TextRow]:
+    def written_beside(reading: SqliteReading, ids: Collection[str]) -> list[TextRow]:
         """Of what the step keeps: its entry has a place by then."""
         if ids and not beside:
             other.execute("UPDATE access_version SET version = version")
             beside.extend(ids)
         return texts(reading, ids)
 
-    monkeypatch.setattr(_Reading, "texts", written_beside)
+    monkeypatch.setattr(SqliteReading, "texts", written_beside)
     erasure_id = house.start()
     house.work()
     assert house.state(erasure_id)["status"] == "completed"

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import apsw
 
 from lamina.kernel.canonical import compact
-from lamina.kernel.events import Event, EventDraft
+from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource
-from lamina.kernel.records import Layer, Mention, Record, Support
+from lamina.kernel.records import Layer, Mention, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.erasing import Erased, Erasure, Frozen, Tombstone
-from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Closing
 from lamina.store.rows import packed_row, read_record, read_text, text_row
 from lamina.store.rules.erasing import changes_of
 from lamina.store.rules.erasing_rows import Changes
 from lamina.store.rules.traces import unguessable
-from lamina.store.sqlite.codec import ALL_STAGES, event_row, json_list, read_event
+from lamina.store.sqlite.codec import event_row, json_list
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.folding import all_whole, unfold
+from lamina.store.sqlite.erasing_reading import SqliteReading
+from lamina.store.sqlite.folding import unfold
 from lamina.store.sqlite.index import put_texts
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import SqliteLog
@@ -40,6 +40,14 @@ _FILLED = (
     "fill_frozen_mentions",
     "fill_frozen_texts",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a step changes, and what was read for that: where it reads the same again, it changes the same."""
+
+    reading: SqliteReading
+    changes: Changes
 
 
 class SqliteErasing:
@@ -64,22 +72,28 @@ class SqliteErasing:
     def erase(self, erasure: Erasure) -> Erased:
         """Mirrors ``Erasing.erase``."""
         called_s = time.perf_counter()
+        step: _Step | None = None
 
         def work(connection: apsw.Connection) -> Erased:
+            nonlocal step
             locked_s = time.perf_counter() if is_writing(connection) else None
-            entries = _Entries(self._log, connection)
-            reading = _Reading(connection, erasure.tenant_id, entries)
-            changes = changes_of(reading, erasure, entries.enter, self._clock.now())
-            changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
+            if step is None or not step.reading.again():
+                step = self._step(connection, erasure)
             locked_s = time.perf_counter() if locked_s is None else locked_s
-            for entry in entries.made:
+            for entry in step.reading.entries:
                 self._log.put_entry(connection, entry)
             # Before rows of the lifecycle go: the newest number stands, and is not given again.
-            self._lifecycle.put(connection, changes.lifecycle)
-            _land(connection, erasure.tenant_id, changes)
-            return replace(changes.erased, beside_s=locked_s - called_s)
+            self._lifecycle.put(connection, step.changes.lifecycle)
+            _land(connection, erasure.tenant_id, step.changes)
+            return replace(step.changes.erased, beside_s=locked_s - called_s)
 
         return self._writer.write(ReadsFirst(work))
+
+    def _step(self, connection: apsw.Connection, erasure: Erasure) -> _Step:
+        reading = SqliteReading(connection, erasure.tenant_id, self._log)
+        changes = changes_of(reading, erasure, reading.enter, self._clock.now())
+        changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
+        return _Step(reading, changes)
 
     def tombstone(self, tenant_id: str, record_id: str) -> Tombstone | None:
         """Mirrors ``Erasing.tombstone``."""
@@ -124,112 +138,6 @@ class SqliteErasing:
             [Closing(*row) for row in self._readers.rows(_SQL["frozen_ended"], place)],
             [Support(*row) for row in self._readers.rows(_SQL["frozen_supported"], place)],
         )
-
-
-class _Entries:
-    """The entries of a step: they get their places while it reads, and land when it does, since the first change takes the lock."""
-
-    def __init__(self, log: SqliteLog, connection: apsw.Connection) -> None:
-        self._log = log
-        self._connection = connection
-        self.made: list[Event] = []
-
-    def enter(self, draft: EventDraft) -> Event:
-        """The entry of a draft, behind those that were made before."""
-        entry = self._log.entry(self._connection, draft, self.made[-1] if self.made else None)
-        self.made.append(entry)
-        return entry
-
-
-class _Reading:
-    """``Reading`` over the writer's connection, as if the entries of the step had landed."""
-
-    def __init__(self, connection: apsw.Connection, tenant_id: str, entries: _Entries) -> None:
-        self._connection = connection
-        self._tenant_id = tenant_id
-        self._entries = entries
-
-    def _rows(self, block: str, ids: Collection[str]) -> list[tuple[object, ...]]:
-        bindings = (self._tenant_id, json_list(sorted(ids)))
-        return list(self._connection.execute(_SQL[block], bindings)) if ids else []
-
-    def events(self, ids: Collection[str]) -> dict[str, Event]:
-        """Mirrors ``Reading.events``."""
-        return {event.id: event for event in map(read_event, self._rows("events_by_id", ids))}
-
-    def dependants(self, ids: Collection[str]) -> list[Support]:
-        """Mirrors ``Reading.dependants``."""
-        return list(map(Support._make, self._rows("dependants_of", ids)))
-
-    def supports(self, ids: Collection[str]) -> list[Support]:
-        """Mirrors ``Reading.supports``."""
-        bindings = (self._tenant_id, json_list(sorted(ids)), None)
-        return list(map(Support._make, self._connection.execute(_SQL["supports_of"], bindings)))
-
-    def versions(self, ids: Collection[str]) -> list[Record]:
-        """Mirrors ``Reading.versions``."""
-        return list(map(read_record, all_whole(self._rows("versions_of_records", ids))))
-
-    def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
-        """Mirrors ``Reading.changed_at``."""
-        bindings = (self._tenant_id, json_list(sorted(instants)), json_list(sorted(scopes)))
-        return {row[0] for row in self._connection.execute(_SQL["changed_at"], bindings)}
-
-    def within(self, scopes: Collection[Scope], limit: int) -> list[str]:
-        """Mirrors ``Reading.within``."""
-        bindings = (self._tenant_id, json_list(sorted(scopes)), limit)
-        return [row[0] for row in self._connection.execute(_SQL["records_within"], bindings)]
-
-    def sent_into(self, scopes: Collection[Scope]) -> list[Event]:
-        """Mirrors ``Reading.sent_into``."""
-        return list(map(read_event, self._rows("events_sent_into", scopes)))
-
-    def claims_of(self, scope: Scope, matters: Collection[tuple[str, str]]) -> set[str]:
-        """Mirrors ``Reading.claims_of``."""
-        bindings = (self._tenant_id, scope, compact(sorted(matters)))
-        return {row[0] for row in self._connection.execute(_SQL["claims_of"], bindings)}
-
-    def frozen_until(self, ids: Collection[str]) -> dict[str, Instant]:
-        """Mirrors ``Reading.frozen_until``."""
-        bindings = (self._tenant_id, json_list(sorted(ids)))
-        return dict(self._connection.execute(_SQL["frozen_until"], bindings))
-
-    def last_changes(self, ids: Collection[str]) -> dict[str, tuple[Scope, Instant]]:
-        """Mirrors ``Reading.last_changes``."""
-        return {str(key): (Scope(str(scope)), at) for key, scope, at in self._rows("last_changes", ids)}  # type: ignore[misc]
-
-    def texts(self, ids: Collection[str]) -> list[TextRow]:
-        """Mirrors ``Reading.texts``."""
-        return list(map(read_text, self._rows("texts_of_records", ids)))
-
-    def mentions(self, ids: Collection[str]) -> list[Mention]:
-        """Mirrors ``Reading.mentions``."""
-        return [
-            Mention(
-                tenant_id=row[0],
-                entity_id=row[1],
-                scope=Scope(row[2]),
-                event_id=row[3],
-                position=row[4],
-                surface=row[5],
-                type=row[6],
-            )
-            for row in self._connection.execute(
-                _SQL["mentions_of_events"], (self._tenant_id, json_list(sorted(ids)))
-            )
-        ]
-
-    def senders(self, into: Scope) -> list[Scope]:
-        """Mirrors ``Reading.senders``."""
-        rows = self._connection.execute(_SQL["senders_into"], (self._tenant_id, into))
-        return [Scope(row[0]) for row in rows]
-
-    def waiting_since(self, scopes: Collection[Scope]) -> Instant | None:
-        """Mirrors ``Reading.waiting_since``."""
-        bindings = (self._tenant_id, json_list(scopes), ALL_STAGES)
-        waiting = [row[0] for row in self._connection.execute(_SQL["waiting_in"], bindings)]
-        waiting += [entry.recorded_at for entry in self._entries.made if entry.scope in scopes]
-        return min((since for since in waiting if since is not None), default=None)
 
 
 def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None:

@@ -232,15 +232,12 @@ class SqliteLog:
 
     def enter(self, connection: apsw.Connection, draft: EventDraft) -> tuple[str, int, Instant]:
         """``append_entry`` inside somebody's transaction, who tells of it: its id, position and instant."""
-        entry = self.entry(connection, draft)
+        entry = self.entry(draft, *self._mark(connection, draft.tenant_id))
         self.put_entry(connection, entry)
         return entry.id, entry.position, entry.recorded_at
 
-    def entry(self, connection: apsw.Connection, draft: EventDraft, after: Event | None = None) -> Event:
-        """An entry at its place, behind ``after`` or the newest event; it is only read here. ``put_entry`` lands it."""
-        position, recorded_at = (
-            self._mark(connection, draft.tenant_id) if after is None else (after.position, after.recorded_at)
-        )
+    def entry(self, draft: EventDraft, position: int, recorded_at: Instant) -> Event:
+        """An entry at its place behind what is at this position and instant, the newest of its tenant; ``put_entry`` lands it."""
         recorded_at = max(self._clock.now(), recorded_at + 1)
         *row, observed_offset = event_row(
             0, position + 1, self._ids.stamped(Prefix.EVENT, recorded_at), recorded_at, draft
