@@ -209,6 +209,7 @@ READ_FIRST_TRIES: Final = 4  # of a write that reads beside others, until it rea
 SCRUBBED_PAGES: Final = 8  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
 GAP_PAGES: Final = 128  # of the database cleared while nobody else writes: some milliseconds
+LOG_LEFT_PAGES: Final = 200  # of the write-ahead file, moved while nobody else writes: a millisecond
 LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.

@@ -20,6 +20,9 @@ __all__ = ["Checkpoints"]
 
 _PAGES: Final = 1000
 """So many pages that were not moved yet are due: as SQLite has it."""
+_FEW: Final = 250
+"""So many, where pages are written faster than anybody asks for them: flushing 1,000 takes the disk ten milliseconds, in which a commit of
+somebody else waits to be flushed, too."""
 _PAGES_MAX: Final = 16_000
 """So many, of 4 kB each, and writes wait."""
 _PASSES_MAX: Final = 4
@@ -40,13 +43,19 @@ class Checkpoints:
         self._connection: apsw.Connection | None = None
         self._moved = 0
         self._waiting = 0
+        self._pages = _PAGES
         writing.set_wal_hook(self._committed)
+
+    def sooner(self) -> None:
+        """Have fewer pages be due behind the next commit. For the thread that writes, before that."""
+        self._pages = _FEW
 
     def press(self) -> None:
         """Have pages moved that are due, and wait where far too many are. For the thread that writes, between two commits."""
+        due, self._pages = self._pages, _PAGES
         if self._waiting >= _PAGES_MAX:
             self._move()
-        elif self._waiting >= _PAGES:
+        elif self._waiting >= due:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="lamina-checkpoints", daemon=True)
                 self._thread.start()

@@ -194,7 +194,9 @@ class SqliteStore:
         self.citations = SqliteCitations(self._readers)
         self.erasures = SqliteErasures(self._writer, self._readers, lifecycle, riders)
         self.traces = SqliteTraces(path, self._writer, self._readers, self._projector, clock)
-        self.erasing = SqliteErasing(self._writer, self._readers, clock, ids, self.log, lifecycle)
+        self.erasing = SqliteErasing(
+            self._writer, self._readers, clock, ids, self.log, lifecycle, self._checkpoints.sooner
+        )
         self.rederivation = SqliteRederivation(
             path,
             self._writer,

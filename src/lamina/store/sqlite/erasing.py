@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import apsw
@@ -61,7 +61,10 @@ class SqliteErasing:
         ids: IdSource,
         log: SqliteLog,
         lifecycle: LifecycleWriter,
+        moves_sooner: Callable[[], None],
     ) -> None:
+        """``moves_sooner`` has what a step writes moved out of the write-ahead file soon."""
+        self._moves_sooner = moves_sooner
         self._writer = writer
         self._readers = readers
         self._clock = clock
@@ -85,6 +88,7 @@ class SqliteErasing:
             # Before rows of the lifecycle go: the newest number stands, and is not given again.
             self._lifecycle.put(connection, step.changes.lifecycle)
             _land(connection, erasure.tenant_id, step.changes)
+            self._moves_sooner()
             return replace(step.changes.erased, beside_s=locked_s - called_s)
 
         return self._writer.write(ReadsFirst(work))

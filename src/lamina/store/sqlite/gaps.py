@@ -22,7 +22,7 @@ import apsw
 from lamina import limits
 from lamina.store.blocks import load_blocks
 
-__all__ = ["clear_gaps"]
+__all__ = ["clear_gaps", "mostly_moved"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _INTERIOR, _LEAF = frozenset({2, 5}), frozenset({10, 13})
@@ -73,11 +73,13 @@ def clear_gaps(path: Path, holder: apsw.Connection, mover: apsw.Connection) -> b
 
 def _moved(connections: _Two, then: Callable[[], None]) -> bool:
     """Do something while nobody writes and all that holds is in the file; False where somebody reads from before for too long."""
-    for _ in range(limits.LOG_EMPTIED_TRIES):
-        _move(connections.mover)  # most of it while others write
+    for tries in range(limits.LOG_EMPTIED_TRIES):
+        if not mostly_moved(connections.mover) and tries < limits.LOG_EMPTIED_TRIES // 2:
+            time.sleep(_AGAIN_S)
+            continue
         connections.holder.execute("BEGIN IMMEDIATE")
         try:
-            if is_moved := _move(connections.mover):
+            if is_moved := _pages_left(connections.mover) == 0:
                 then()
                 connections.holder.execute(_SQL["note_pages_cleared"])
         finally:
@@ -114,10 +116,20 @@ def _portions(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
         yield numbers[start : start + size]
 
 
-def _move(connection: apsw.Connection) -> bool:
-    """Move what the write-ahead file has into the database; whether all of it was, as it is not while somebody reads from before."""
-    ((busy, frames, moved),) = connection.execute("PRAGMA wal_checkpoint(passive)").fetchall()
-    return not busy and frames == moved
+def mostly_moved(connection: apsw.Connection) -> bool:
+    """Move what the write-ahead file has into the database; whether so little is left that it may be moved under the lock, for which
+    others wait."""
+    left = _pages_left(connection)
+    return left is not None and left <= limits.LOG_LEFT_PAGES
+
+
+def _pages_left(connection: apsw.Connection) -> int | None:
+    """How many pages were not moved by now, as while somebody reads from before; None where somebody else moves them."""
+    try:
+        logged, moved = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except apsw.BusyError:
+        return None
+    return logged - moved
 
 
 def _gap_of(page: bytes, number: int, usable: int) -> tuple[int, int] | None:

@@ -19,7 +19,7 @@ from lamina import limits
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.traces import Scrubbed
 from lamina.store.sqlite.connection import Writer, open_connection, translated
-from lamina.store.sqlite.gaps import clear_gaps
+from lamina.store.sqlite.gaps import clear_gaps, mostly_moved
 
 __all__ = ["scrub"]
 
@@ -76,9 +76,11 @@ def _freed(connection: apsw.Connection) -> None:
 
 
 def _empty_log(connection: apsw.Connection) -> bool:
-    # Most is moved while others write; what they wrote meanwhile is little.
-    connection.execute("PRAGMA wal_checkpoint(passive)").fetchall()
-    for _ in range(limits.LOG_EMPTIED_TRIES):
+    for tries in range(limits.LOG_EMPTIED_TRIES):
+        # Most is moved while others write; what they wrote meanwhile is little.
+        if not mostly_moved(connection) and tries < limits.LOG_EMPTIED_TRIES // 2:
+            time.sleep(_AGAIN_S)
+            continue
         ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(truncate)").fetchall()
         if not busy:
             return True
