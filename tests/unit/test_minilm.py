@@ -23,6 +23,20 @@ def test_importing_loads_no_runtime() -> None:
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": "src"}).returncode == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="it counts threads in /proc")
+def test_the_runtime_reports_to_nobody_and_a_process_that_loaded_it_can_be_forked() -> None:
+    """What reports is a thread of the runtime's own: a fork has none, and its end aborts where the runtime waits for it."""
+    code = (
+        "import os, sys; from lamina.models.minilm import MiniLmEmbedder as M; e = M(); e.encode(['one']);"
+        "print(len(os.listdir('/proc/self/task')), flush=True); pid = os.fork(); e.encode(['two']);"
+        "pid or sys.exit(7); print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
+    )
+    # Without the name by which the runtime knows machines that test it: there it reports nothing anyway.
+    alone = {"PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
+    ran = subprocess.run([sys.executable, "-c", code], env=alone, capture_output=True, text=True, timeout=60)
+    assert (ran.stdout.split(), ran.stderr) == (["1", "7"], "")
+
+
 def test_another_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(b"other")

@@ -15,6 +15,7 @@ between, which may move a rounding.
 
 from __future__ import annotations
 
+import os
 import platform
 import threading
 from collections.abc import Iterator, Sequence
@@ -117,8 +118,11 @@ def unit_rows(vectors: Float32Array) -> Float32Array:
 
 
 def _session(threads: int) -> Any:
+    # Before it is loaded: from 1.29 on the official builds for Linux report each session to their makers otherwise.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
+    onnxruntime.disable_telemetry_events()  # where somebody else loaded it before
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
