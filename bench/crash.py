@@ -247,7 +247,7 @@ class Folder:
     def kill(self, victim: str) -> str:
         """kill -9; a server that died is started again. What was killed: there may be no worker at the moment."""
         assert self.process is not None, "it was started"
-        victims = {"worker": [], "serving": []} | _kinds(_children(self.process.pid))
+        victims = _kinds(self.process.pid)
         if victim in victims and not victims[victim]:
             victim = "server"
         if victim in victims:
@@ -289,13 +289,16 @@ def _children(pid: int) -> list[int]:
     return sorted(set(found))
 
 
-def _kinds(pids: list[int]) -> dict[str, list[int]]:
-    """Which processes are the worker, and which serve."""
-    found: dict[str, list[int]] = {"worker": [], "serving": []}
-    for pid in pids:
+def _kinds(supervisor: int) -> dict[str, list[int]]:
+    """Which processes are the worker, which serve, and which forks those that do."""
+    found: dict[str, list[int]] = {"worker": [], "serving": [], "forks": []}
+    for pid in _children(supervisor):
         with contextlib.suppress(OSError):
             command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            found["serving" if b"--share" in command else "worker"].append(pid)
+            kind = "forks" if b"--forks" in command else "serving" if b"--share" in command else "worker"
+            found[kind].append(pid)
+            if kind == "forks":
+                found["serving"] += _children(pid)
     return found
 
 
@@ -440,7 +443,7 @@ def crash(folder: Folder, rounds: int, seed: int) -> list[str]:
     chance = random.Random(seed)
     writers = [Writer(number, seed, folder.port) for number in range(WRITERS)]
     followers = [Follower(folder.port) for _ in range(FOLLOWERS)]
-    victims = (*VICTIMS, "serving", "serving") if folder.processes > 1 else VICTIMS
+    victims = (*VICTIMS, "serving", "serving", "forks") if folder.processes > 1 else VICTIMS
     wrong: list[str] = []
     killed: Counter[str] = Counter()
     for first in range(0, rounds, CHECKED_EVERY):

@@ -174,19 +174,21 @@ def _measured(data: Path, processes: int, asked: int, captured: int) -> dict[str
 def _wait_serving(pid: int, processes: int) -> None:
     """Until each of several processes takes connections: they begin one after the other."""
     if processes > 1:
-        while len(_serving(pid)) < processes:
+        while len(_below(pid)) < 1 + processes:  # and the one that forks them
             time.sleep(0.05)
         time.sleep(3.0)
 
 
-def _serving(pid: int) -> list[int]:
+def _below(pid: int) -> list[int]:
+    """The processes that one started, and those that they did."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sorted({int(child) for task in tasks for child in (task / "children").read_text().split()})
+    children = sorted({int(child) for task in tasks for child in (task / "children").read_text().split()})
+    return [each for child in children for each in (child, *_below(child))]
 
 
 def _memory_mb(pid: int) -> list[float]:
     """Proportional megabytes of the server and of the processes that it keeps: what is shared counts once."""
-    lines = [Path(f"/proc/{each}/smaps_rollup").read_text().splitlines() for each in (pid, *_serving(pid))]
+    lines = [Path(f"/proc/{each}/smaps_rollup").read_text().splitlines() for each in (pid, *_below(pid))]
     return [
         round(int(line.split()[1]) / 1024, 1) for each in lines for line in each if line.startswith("Pss:")
     ]

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from lamina.cli.fork_server import can_fork
 from lamina.cli.share import Share, processes_of
 from lamina.errors import Invalid
 from processes import answers, wait_until
@@ -66,9 +67,23 @@ class Running:
         return any(f"socket:[{inode}]" in links for inode in ends)
 
     def serving(self) -> list[int]:
-        """The serving processes, the oldest first."""
-        tasks = Path(f"/proc/{self.supervisor.pid}/task").iterdir()
-        return sorted({int(pid) for task in tasks for pid in (task / "children").read_text().split()})
+        """The serving processes, the oldest first: those that the supervisor's one process has forked."""
+        return [pid for each in _children(self.supervisor.pid) for pid in _children(each)]
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return sorted({int(each) for task in tasks for each in (task / "children").read_text().split()})
+    except FileNotFoundError:  # it has just ended
+        return []
+
+
+def _lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.fixture
@@ -105,8 +120,29 @@ def test_figures_add_up_and_the_port_is_answered_while_a_process_is_left(running
     assert running.get("/v1/admin/health")["problems"] != []  # who is left tells of it
     os.kill(running.supervisor.pid, signal.SIGKILL)
     running.supervisor.wait()
-    wait_until(lambda: not Path(f"/proc/{left}").exists() or "Z" in Path(f"/proc/{left}/stat").read_text())
+    wait_until(lambda: not _lives(left))
     wait_until(lambda: not answers(running.port))
+
+
+@pytest.mark.skipif(not can_fork(), reason="nothing is forked here")
+def test_who_was_forked_outlives_the_one_that_did_and_is_replaced_like_any(running: Running) -> None:
+    wait_until(lambda: len(running.serving()) == 2)
+    forking, (first, second) = _children(running.supervisor.pid)[0], running.serving()
+    threads = list(Path(f"/proc/{forking}/task").iterdir())
+    assert len(threads) == 1  # a fork has but the one that forked it
+    os.kill(forking, signal.SIGKILL)
+    wait_until(lambda: not _lives(forking))
+    assert _lives(first)
+    assert _lives(second)
+    assert "process" not in str(running.get("/v1/admin/health")["problems"])
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: len(running.serving()) == 1)  # by another in the place of the one that was killed
+    assert second not in running.serving()
+    running.asked_of_each()
+    running.supervisor.terminate()
+    assert running.supervisor.wait() == 0
+    wait_until(lambda: not _lives(second))
+    assert not answers(running.port)
 
 
 def test_a_share_is_what_its_words_say() -> None:

@@ -107,21 +107,28 @@ def serve(
     ] = None,
     local: Annotated[int | None, typer.Option(hidden=True)] = None,
     share: Annotated[str | None, typer.Option(hidden=True)] = None,
+    forks: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Start the server and its worker. Everything is kept in one folder."""
-    if sys.stderr.isatty() and share is None:
+    if sys.stderr.isatty() and share is None and forks is None:
         typer.echo("starting ...", err=True)  # loading takes seconds, and a person wonders
     from lamina.cli.share import Line, Share, processes_of
 
     line = None
-    if (shared := None if share is None else Share.parse(share)) is not None:
+    shared = None if share is None else Share.parse(share)
+    if forks is not None:
+        from lamina.cli.fork_server import forked_share
+
+        if (shared := forked_share(forks)) is None:
+            return
+    if shared is not None:
         line = Line.of(shared)  # before anything is loaded: a process that begins has the port, too
         line.end_with_it()
     settings = chosen_settings(
         port=port, data=data, preset=preset, host=host, workers=workers, processes=processes
     )
     wanted = processes_of(settings.processes)
-    if local is None and share is None and wanted > 1:
+    if local is None and shared is None and wanted > 1:
         from lamina.cli.supervisor import run_supervisor
 
         raise typer.Exit(run_supervisor(settings, wanted))

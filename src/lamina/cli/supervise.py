@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from lamina.cli.forking import KeptProcess
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 
@@ -28,7 +29,7 @@ class Kept:
     def __init__(
         self,
         part: str,
-        begin: Callable[[], subprocess.Popen[bytes]],
+        begin: Callable[[], KeptProcess],
         failures: Failures,
         *,
         gives_up: Callable[[], bool] = lambda: False,
@@ -40,7 +41,7 @@ class Kept:
         self._begin = begin
         self._failures = failures
         self._stopping = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: KeptProcess | None = None
         self._thread = threading.Thread(target=self._keep, name="lamina-workers", daemon=True)
 
     def start(self) -> None:

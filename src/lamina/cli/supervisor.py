@@ -18,6 +18,8 @@ from functools import partial
 from typing import Final
 
 from lamina import limits
+from lamina.cli.fork_server import can_fork
+from lamina.cli.forking import ForkServer, KeptProcess
 from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.share import Line, Share, say_token, say_where
@@ -73,6 +75,8 @@ class _Serving:
         self._ready = threading.Event()
         self._first_ended: int | None = None
         self._token: str | None = None
+        inherited = [*(each.fileno() for each in listeners), self._tallies]
+        self._forks = ForkServer([*self._command(), "--forks"], inherited) if can_fork() else None
         self._kept = [
             Kept(
                 f"serving process {number}",
@@ -108,6 +112,8 @@ class _Serving:
             listener.close()  # who connects now is refused, and asks another server
         for each in self._kept:
             each.tell_to_stop()
+        if self._forks is not None:
+            self._forks.close()
         for each in self._kept:
             each.stop(limits.STOP_S_MAX + _SPARE_S)
         self._workers.stop()
@@ -118,7 +124,7 @@ class _Serving:
         """Whether the first died before it served: its exit code is the server's."""
         return not self._ready.is_set()
 
-    def _begin(self, number: int) -> subprocess.Popen[bytes]:
+    def _begin(self, number: int) -> KeptProcess:
         """Start the process of a number, with a line of its own."""
         ours, theirs = socket.socketpair()
         line = Line(ours)
@@ -132,10 +138,12 @@ class _Serving:
                 self._tallies,
                 begins=self._is_over(),
             )
-            process = subprocess.Popen(  # noqa: S603 - our own module
-                [*self._command(), "--share", str(share)],
-                pass_fds=share.descriptors,
-            )
+            try:
+                process = self._started(share)
+            except OSError:
+                if number == 1 and self._is_over():
+                    self._first_ended = 1
+                raise
         with self._lock:
             self._lines[number] = line
             self._failing[number] = {}
@@ -144,13 +152,21 @@ class _Serving:
         ).start()
         return process
 
+    def _started(self, share: Share) -> KeptProcess:
+        if self._forks is not None:
+            return self._forks.begin(share)
+        return subprocess.Popen(  # noqa: S603 - our own module
+            [*self._command(), "--share", str(share)],
+            pass_fds=share.descriptors,
+        )
+
     def _command(self) -> list[str]:
         settings = self._settings
         command = [sys.executable, "-m", "lamina", "serve", "--data", str(settings.data)]
         command += ["--preset", settings.preset, "--host", settings.host, "--port", str(settings.port)]
         return [*command, "--workers", str(settings.workers)]
 
-    def _attend(self, number: int, line: Line, process: subprocess.Popen[bytes]) -> None:
+    def _attend(self, number: int, line: Line, process: KeptProcess) -> None:
         """Hear a process out, to its end."""
         line.listen(lambda message: self._told(number, message))
         line.close()

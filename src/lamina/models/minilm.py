@@ -20,6 +20,7 @@ import platform
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +37,7 @@ MODEL_SHA256 = "3c6fdb70f449820c0b6ae8857f31bcda6ed554239e4ab846c7f7800c8d7b8af3
 TOKENS_MAX = 256
 DIM_MODEL = 384
 _DATA = resources.files("lamina.models") / "data"
+_LOADING: Final = threading.Lock()
 _EMBEDS: Final[dict[str, Value]] = {"gen_ai.operation.name": "embeddings", "gen_ai.request.model": NAME}
 
 
@@ -75,8 +77,6 @@ class MiniLmEmbedder:
 
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
-        self._lock = threading.Lock()
-        self._loaded: tuple[Any, Any] | None = None
         self._projection: Projection | None = None
 
     def encode(self, texts: Sequence[str]) -> Encoded:
@@ -96,18 +96,13 @@ class MiniLmEmbedder:
         return np.concatenate([np.zeros((0, DIM_MODEL), np.float32), *(s[1:-1] for s in self._states(texts))])
 
     def _states(self, texts: Sequence[str]) -> Iterator[Float32Array]:
-        session, tokenizer = self._load()
+        with _LOADING:
+            session, tokenizer = _session(self._threads), word_pieces()
         for text in texts:
             read = tokenizer.encode(text).ids
             if len(read) > TOKENS_MAX:
                 read[TOKENS_MAX - 1 :] = read[-1:]  # which ends every text
             yield session.run(None, {"input_ids": np.array(read, np.int64)})[0]
-
-    def _load(self) -> tuple[Any, Any]:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = (_session(self._threads), word_pieces())
-            return self._loaded
 
 
 def unit_rows(vectors: Float32Array) -> Float32Array:
@@ -117,7 +112,9 @@ def unit_rows(vectors: Float32Array) -> Float32Array:
     return scaled
 
 
+@cache
 def _session(threads: int) -> Any:
+    """Made once for all embedders of the process, and of those that are forked from it."""
     # Before it is loaded: from 1.29 on the official builds for Linux report each session to their makers otherwise.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime

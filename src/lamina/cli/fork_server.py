@@ -1,0 +1,91 @@
+"""A process that has loaded what every serving process needs, and forks each of them off.
+
+What is loaded lies in memory once for all of them: the modules and the weights of the embedding model, of which each would
+otherwise have some 90 MB of its own; and one that died is back in a third of a second. The process itself does nothing
+but wait for the supervisor to ask. It has one thread, opens no store and takes no connection, so that a fork finds no lock that
+somebody held and no file that two of them would write to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import socket
+from dataclasses import replace
+from typing import Final
+
+from lamina.cli.process import share_heaps, use_one_core_a_product
+from lamina.cli.share import Share
+from lamina.errors import LaminaError
+
+__all__ = ["MESSAGE_BYTES_MAX", "can_fork", "forked_share"]
+
+MESSAGE_BYTES_MAX: Final = 4096
+
+
+def can_fork() -> bool:
+    """Whether a process can be forked off and held by its supervisor: Linux has the descriptors of processes that it takes."""
+    if not hasattr(os, "pidfd_open"):
+        return False
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except OSError:  # a kernel before 5.3, or a sandbox
+        return False
+    return True
+
+
+def forked_share(descriptor: int) -> Share | None:
+    """Serve the supervisor at the other end of a socket: in each process that is forked off its share, at the end None.
+
+    A request names a share and brings its line, and is answered with the number of the process and a descriptor of it; or it
+    names a process that ended, and is answered with its exit code.
+    """
+    with socket.socket(fileno=descriptor) as supervisor:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the supervisor decides
+        _load()
+        while True:
+            try:
+                message, descriptors, _, _ = socket.recv_fds(supervisor, MESSAGE_BYTES_MAX, 1)
+            except ConnectionError:
+                return None
+            if not message:
+                return None
+            asked = json.loads(message)
+            if "ended" in asked:
+                _answer(supervisor, {"code": _code_of(int(asked["ended"]))})
+                continue
+            (line,) = descriptors
+            pid = os.fork()
+            if pid == 0:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                return replace(Share.parse(str(asked["share"])), line=line)
+            os.close(line)
+            process = os.pidfd_open(pid)  # of one that ended already, too: nobody else waits for it
+            _answer(supervisor, {"pid": pid}, process)
+            os.close(process)
+
+
+def _load() -> None:
+    share_heaps()
+    import lamina.cli.serve  # noqa: F401 - for the processes to come
+    from lamina.models.minilm import MiniLmEmbedder
+
+    use_one_core_a_product()
+    with contextlib.suppress(LaminaError):  # a damaged file is told of where it is used
+        MiniLmEmbedder().encode([""])
+    gc.collect()
+    gc.freeze()  # a collection in a fork would write to every object
+
+
+def _code_of(pid: int) -> int | None:
+    with contextlib.suppress(ChildProcessError):
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return None
+
+
+def _answer(supervisor: socket.socket, message: dict[str, int | None], *descriptors: int) -> None:
+    with contextlib.suppress(OSError):  # it is gone: the next look finds the end
+        socket.send_fds(supervisor, [json.dumps(message).encode()], descriptors)

@@ -1,0 +1,171 @@
+"""The supervisor's side of the process that forks serving processes off: it is started when it is needed, and again once it died."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+from lamina.cli.fork_server import MESSAGE_BYTES_MAX
+from lamina.cli.share import Share
+
+__all__ = ["ForkServer", "Forked", "KeptProcess"]
+
+_TRIES = 2
+_STOP_S = 10.0
+
+
+class KeptProcess(Protocol):
+    """A process that is kept running; each mirrors the method of ``subprocess.Popen``."""
+
+    def poll(self) -> int | None:
+        """Its exit code; None while it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, once it has ended; raises ``subprocess.TimeoutExpired``."""
+        ...
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        ...
+
+    def kill(self) -> None:
+        """End it."""
+        ...
+
+
+class ForkServer:
+    """Begins processes by forking one that has loaded what they need. Safe for any thread.
+
+    What was forked lives on when that one dies; then another is started for who comes next.
+    """
+
+    def __init__(self, command: Sequence[str], inherited: Sequence[int]) -> None:
+        """``command`` starts it, with the number of a socket's descriptor behind; ``inherited`` are those of the shares."""
+        self._command = command
+        self._inherited = inherited
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._line: socket.socket | None = None
+        self._closed = False
+
+    def begin(self, share: Share) -> Forked:
+        """Fork a process for a share, which is given its line; raises ``OSError`` where there is no room for one."""
+        with self._lock:
+            for left in reversed(range(_TRIES)):
+                try:
+                    line = self._started()
+                    socket.send_fds(line, [json.dumps({"share": str(share)}).encode()], [share.line])
+                    message, descriptors, _, _ = socket.recv_fds(line, MESSAGE_BYTES_MAX, 1)
+                    if not message:
+                        raise ConnectionResetError("what forks serving processes has ended")
+                    return Forked(
+                        int(json.loads(message)["pid"]), descriptors[0], partial(self._exit_code, line)
+                    )
+                except ConnectionError:
+                    self._end()
+                    if left == 0 or self._closed:
+                        raise
+        raise AssertionError("it begins one or raises")
+
+    def close(self) -> None:
+        """Begin no more. It holds the port too, so it goes before those that finish their answers."""
+        self._closed = True
+        if (process := self._process) is not None:
+            process.terminate()  # who waits for its answer has none
+        with self._lock:
+            self._end()
+
+    def _exit_code(self, line: socket.socket, pid: int) -> int | None:
+        """What a process ended with, by the one at the other end of the line, who forked it; None where that is gone."""
+        with self._lock:
+            try:
+                line.send(json.dumps({"ended": pid}).encode())
+                message = line.recv(MESSAGE_BYTES_MAX)
+            except OSError:
+                return None
+            code = json.loads(message)["code"] if message else None
+            return None if code is None else int(code)
+
+    def _started(self) -> socket.socket:
+        if self._closed:
+            raise ConnectionAbortedError("the server is stopping")
+        if self._line is None:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            with theirs:
+                self._process = subprocess.Popen(  # noqa: S603 - our own module
+                    [*self._command, str(theirs.fileno())], pass_fds=[*self._inherited, theirs.fileno()]
+                )
+            self._line = ours
+        return self._line
+
+    def _end(self) -> None:
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(_STOP_S)
+            self._process = None
+
+
+class Forked:
+    """A process that another one forked off, held by a descriptor of it: its number may be given again once it has ended."""
+
+    def __init__(self, pid: int, descriptor: int, exit_code: Callable[[int], int | None]) -> None:
+        """``exit_code`` says what a process of a number ended with, where somebody knows."""
+        self.pid = pid
+        self._descriptor = descriptor
+        self._exit_code = exit_code
+        self._lock = threading.Lock()
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """Mirrors ``KeptProcess.poll``."""
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Mirrors ``KeptProcess.wait``; 1 where nobody is left who knows the code."""
+        if self._code is None:
+            ended = select.poll()
+            ended.register(self._descriptor, select.POLLIN)
+            if not ended.poll(None if timeout is None else round(1000 * timeout)):
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
+            with self._lock:
+                if self._code is None:
+                    code = self._exit_code(self.pid)
+                    self._code = 1 if code is None else code
+                    self._reap()
+        return self._code
+
+    def terminate(self) -> None:
+        """Mirrors ``KeptProcess.terminate``."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Mirrors ``KeptProcess.kill``."""
+        self._signal(signal.SIGKILL)
+
+    def _reap(self) -> None:
+        """Where its parent died before it, and this process is the first of a container, it became its parent."""
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, os.WNOHANG)
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            signal.pidfd_send_signal(self._descriptor, number)
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
