@@ -83,6 +83,7 @@ from lamina.http.relay.rpc.methods import RelayMethods
 from lamina.http.routes import Route
 from lamina.http.server import create_application
 from lamina.http.synapse import synapse_routes
+from lamina.index.blocks import Blocks
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.ids import IdSource, RandomIds
@@ -148,12 +149,12 @@ _THREADS = 144  # a wait and a recall that waits hold one each, 112 at most; all
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a server shares with the processes that serve beside it: what fails, what is counted together (None where it is alone), and
-    how many they are."""
+    """What a server shares with those that serve beside it, None where there are none, and how many they are with it."""
 
     failures: Failures
     tallies: SharedTallies | None = None
     processes: int = 1
+    blocks: Blocks | None = None
 
     def calls(self) -> CallCounts:
         """What calls are counted in: where processes share memory, in a part of it."""
@@ -265,7 +266,7 @@ def build_server(
         erasures=kept.erasures,
     )
     embedder = MiniLmEmbedder()
-    indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled)
+    indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled, blocks=beside.blocks)
     counter = WordPieceCounter()
     model = _answer_model(settings, failures)
     asked = model.asked if model else None

@@ -15,13 +15,16 @@ import os
 import signal
 import socket
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from lamina.cli.process import share_heaps, use_one_core_a_product
 from lamina.cli.share import Share
 from lamina.errors import LaminaError
 
-__all__ = ["MESSAGE_BYTES_MAX", "can_fork", "forked_share"]
+if TYPE_CHECKING:
+    from lamina.index.blocks import Blocks, SharedBlocks
+
+__all__ = ["MESSAGE_BYTES_MAX", "Fork", "can_fork", "forked"]
 
 MESSAGE_BYTES_MAX: Final = 4096
 
@@ -37,15 +40,22 @@ def can_fork() -> bool:
     return True
 
 
-def forked_share(descriptor: int) -> Share | None:
-    """Serve the supervisor at the other end of a socket: in each process that is forked off its share, at the end None.
+class Fork(NamedTuple):
+    """What a process that was forked off is given: its share, and the blocks of vectors that the others hold, too."""
+
+    share: Share
+    blocks: Blocks
+
+
+def forked(descriptor: int) -> Fork | None:
+    """Serve the supervisor at the other end of a socket: in each process that is forked off what it is given, at the end None.
 
     A request names a share and brings its line, and is answered with the number of the process and a descriptor of it; or it
     names a process that ended, and is answered with its exit code.
     """
     with socket.socket(fileno=descriptor) as supervisor:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the supervisor decides
-        _load()
+        blocks = _load()
         while True:
             try:
                 message, descriptors, _, _ = socket.recv_fds(supervisor, MESSAGE_BYTES_MAX, 1)
@@ -61,23 +71,27 @@ def forked_share(descriptor: int) -> Share | None:
             pid = os.fork()
             if pid == 0:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-                return replace(Share.parse(str(asked["share"])), line=line)
+                share = replace(Share.parse(str(asked["share"])), line=line)
+                return Fork(share, blocks.of_process(share.number))
             os.close(line)
             process = os.pidfd_open(pid)  # of one that ended already, too: nobody else waits for it
             _answer(supervisor, {"pid": pid}, process)
             os.close(process)
 
 
-def _load() -> None:
+def _load() -> SharedBlocks:
     share_heaps()
     import lamina.cli.serve  # noqa: F401 - for the processes to come
+    from lamina.index.blocks import SharedBlocks
     from lamina.models.minilm import MiniLmEmbedder
 
     use_one_core_a_product()
     with contextlib.suppress(LaminaError):  # a damaged file is told of where it is used
         MiniLmEmbedder().encode([""])
+    blocks = SharedBlocks()
     gc.collect()
     gc.freeze()  # a collection in a fork would write to every object
+    return blocks
 
 
 def _code_of(pid: int) -> int | None:

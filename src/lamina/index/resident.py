@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lamina import limits
+from lamina.index.blocks import Blocks
 from lamina.index.heap import give_back
 from lamina.index.scope import ScopeIndex
+from lamina.index.vectors import VectorMatrix
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.index import IndexRows
 
@@ -35,12 +37,20 @@ class ResidentIndexes:
     """The scopes that were searched lately, up to a number of bytes in all; the one searched last, however large."""
 
     def __init__(
-        self, rows: IndexRows, model: str, dimensions: int, *, bytes_max: int = limits.INDEX_BYTES_MAX
+        self,
+        rows: IndexRows,
+        model: str,
+        dimensions: int,
+        *,
+        bytes_max: int = limits.INDEX_BYTES_MAX,
+        blocks: Blocks | None = None,
     ) -> None:
+        """``blocks`` are those that other processes have, too; without, this one has its own."""
         self._rows = rows
         self._model = model
         self._dimensions = dimensions
         self._bytes_max = bytes_max
+        self._blocks = blocks
         self._indexes: OrderedDict[tuple[str, Scope], _Held] = OrderedDict()
         self._bytes_held = 0
         self._lock = threading.Lock()
@@ -65,7 +75,10 @@ class ResidentIndexes:
             yield [followed[scope] for scope in scopes] or [self._nothing(tenant_id)]
 
     def _nothing(self, tenant_id: str) -> ScopeIndex:
-        return ScopeIndex(tenant_id, Scope(""), self._model, self._dimensions)
+        return self._empty((tenant_id, Scope("")))
+
+    def _empty(self, key: tuple[str, Scope]) -> ScopeIndex:
+        return ScopeIndex(*key, self._model, VectorMatrix(self._dimensions, self._blocks))
 
     def _held(self, key: tuple[str, Scope]) -> _Held:
         with self._lock:
@@ -79,7 +92,7 @@ class ResidentIndexes:
         # Taken out while it follows: when that fails, what was half taken in is not used again.
         index, held.index = held.index, None
         if index is None or index.changes != tip.changes:
-            index = ScopeIndex(*key, self._model, self._dimensions)
+            index = self._empty(key)
             index.changes = tip.changes
         began_at = len(index)
         index.follow(self._rows, tip)

@@ -56,7 +56,7 @@ class ScopeIndex:
     the garbage collector.
     """
 
-    def __init__(self, tenant_id: str, scope: Scope, model: str, dimensions: int) -> None:
+    def __init__(self, tenant_id: str, scope: Scope, model: str, vectors: VectorMatrix) -> None:
         self.tenant_id = tenant_id
         self.scope = scope
         self.changes = 0
@@ -93,7 +93,7 @@ class ScopeIndex:
         self._length_total = 0
         self._event_total = 0
         self._record_total = 0
-        self._vectors = VectorMatrix(dimensions)
+        self._vectors = vectors
         self._vector_places = array("q")
         self._vector_rows = array("q")
         self._vector_of = array("i")

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.index.best import Distances, best, closest
+from lamina.index.blocks import Blocks, OwnBlocks
 from lamina.models.ports import Float32Array, Int8Array, TokenMatrix, quantise
 
 __all__ = ["VectorMatrix", "pack", "unpack"]
@@ -69,7 +70,8 @@ def _portions(count: int, rows: NDArray[_Row]) -> Iterator[tuple[int, NDArray[_R
 class _Rows:
     """Int8 rows with a scale each, appended block by block; places count from 0."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, blocks: Blocks) -> None:
+        self._full = blocks
         self.width = width
         self.count = 0
         self._blocks: list[Int8Array] = []
@@ -85,6 +87,8 @@ class _Rows:
         self._scales[self.count : total] = scales
         for spot, some in _portions(self.count, rows):
             self._room(spot, len(some))[spot : spot + len(some)] = some
+            if spot + len(some) == _BLOCK_ROWS:
+                self._blocks[-1] = self._full.keep(self._blocks[-1])
         self.count = total
 
     def _room(self, filled: int, more: int) -> Int8Array:
@@ -188,9 +192,10 @@ def _packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
 class VectorMatrix:
     """Unit rows that are appended and searched by cosine; places count from 0. Not safe for a writer beside readers."""
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, dimensions: int, blocks: Blocks | None = None) -> None:
+        """``blocks`` keep the rows of full ones; without, this process has its own."""
         self.dimensions = dimensions
-        self._rows = _Rows(dimensions)
+        self._rows = _Rows(dimensions, blocks or OwnBlocks())
         self._signs: _Signs | None = None
 
     def __len__(self) -> int:

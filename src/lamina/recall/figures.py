@@ -14,6 +14,7 @@ from lamina.index.best import best
 from lamina.index.columns import Figures
 from lamina.index.rows import record_row
 from lamina.index.scope import K1, B, ScopeIndex, idf
+from lamina.index.vectors import VectorMatrix
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.recall.plan import Plan
@@ -73,7 +74,9 @@ def earlier_rows(records: Records, plan: Plan) -> Earlier:
             plan.tenant_id, plan.scopes, layer, plan.held_at, limits.EARLIER_VERSIONS_MAX
         )
         for record in ended:
-            index = found.setdefault(record.scope, ScopeIndex(plan.tenant_id, record.scope, "", 1))
+            index = found.setdefault(
+                record.scope, ScopeIndex(plan.tenant_id, record.scope, "", VectorMatrix(1))
+            )
             index.hold([record_row(record)])
     return found
 
