@@ -274,6 +274,8 @@ def main() -> None:
     made = hashlib.sha256(export).hexdigest()
     note = "" if made == EXPORT_SHA256 else f", not the pinned {EXPORT_SHA256}: measure again before use"
     print(f"{options.out}: {len(export):,} bytes, sha256 {made}{note}")
+    (words,) = (each for each in model.graph.initializer if each.name == "words")
+    print(f"its table of word vectors begins at byte {export.index(words.raw_data):,}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import hashlib
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,8 @@ import pytest
 
 from lamina.errors import Fault
 from lamina.models.files import verify
-from lamina.models.minilm import MiniLmEmbedder, _saturates
+from lamina.models.minilm import _DATA, MiniLmEmbedder, _saturates
+from lamina.models.wordpieces import word_pieces
 
 TEXTS = ["The cat sat on the mat.", "I bought a red car last week and drove it to the sea. " * 8, "", "猫"]
 
@@ -35,6 +37,19 @@ def test_the_runtime_reports_to_nobody_and_a_process_that_loaded_it_can_be_forke
     alone = {"PYTHONPATH": "src", "OPENBLAS_NUM_THREADS": "1"}
     ran = subprocess.run([sys.executable, "-c", code], env=alone, capture_output=True, text=True, timeout=60)
     assert (ran.stdout.split(), ran.stderr) == (["1", "7"], "")
+
+
+def test_word_vectors_are_read_where_they_lie_in_the_file(embedder: MiniLmEmbedder) -> None:
+    states = next(iter(embedder._states([TEXTS[0]])))
+    import onnxruntime  # behind the embedder, which lets it report to nobody
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    if _saturates(platform.machine(), Path("/proc/cpuinfo")):
+        options.add_session_config_entry("session.x64quantprecision", "1")
+    whole = onnxruntime.InferenceSession(str(_DATA / "minilm-l6-v2-int8.onnx"), options)
+    read = {"input_ids": np.array(word_pieces().encode(TEXTS[0]).ids, np.int64)}
+    assert states.tobytes() == whole.run(None, read)[0].tobytes()
 
 
 def test_another_file_is_refused(tmp_path: Path) -> None:

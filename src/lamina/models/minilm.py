@@ -15,6 +15,7 @@ between, which may move a rounding.
 
 from __future__ import annotations
 
+import mmap
 import os
 import platform
 import threading
@@ -34,6 +35,9 @@ from lamina.observe.traces import Value, span
 
 NAME = "minilm-l6-v2-int8-dynamic/p2"
 MODEL_SHA256 = "3c6fdb70f449820c0b6ae8857f31bcda6ed554239e4ab846c7f7800c8d7b8af3"
+_WORDS: Final = 30_522, 384
+_WORDS_AT: Final = 32_077
+"""How many rows of how many int8 the table of word vectors has, and the byte of that file where it begins: the export prints it."""
 TOKENS_MAX = 256
 DIM_MODEL = 384
 _DATA = resources.files("lamina.models") / "data"
@@ -133,7 +137,24 @@ def _session(threads: int) -> Any:
     # By path, so that the bytes are not held a second time beside the session's own.
     with resources.as_file(_DATA / "minilm-l6-v2-int8.onnx") as path:
         verify(path, MODEL_SHA256, "lamina")
+        options.add_initializer("words", _words(path))
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _words(path: Path) -> Any:
+    """The table of word vectors where it lies in the file, for as long as the process lives.
+
+    It is half of the weights, and a text reads one row a token: so much of it is in memory as was read, once for all
+    processes. Read with the file it would lie whole in each.
+    """
+    import onnxruntime
+
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    rows, width = _WORDS
+    table = np.frombuffer(mapped, np.int8, rows * width, _WORDS_AT).reshape(rows, width)
+    return onnxruntime.OrtValue.ortvalue_from_numpy(table)
 
 
 def _saturates(machine: str, cpuinfo: Path) -> bool:
