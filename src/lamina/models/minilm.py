@@ -120,7 +120,7 @@ def unit_rows(vectors: Float32Array) -> Float32Array:
 def _session(threads: int) -> Any:
     """Made once for all embedders of the process, and of those that are forked from it."""
     # Before it is loaded: from 1.29 on the official builds for Linux report each session to their makers otherwise.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.putenv("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()  # where somebody else loaded it before
