@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import (
@@ -29,6 +29,7 @@ __all__ = [
     "STAGE_NUMBERS",
     "event_row",
     "json_list",
+    "read_content",
     "read_event",
     "read_lifecycle",
     "stage_of",
@@ -38,6 +39,19 @@ STAGE_NUMBERS: Mapping[Stage, int] = {stage: number for number, stage in enumera
 _STAGES = list(Stage)
 ALL_STAGES = json.dumps(sorted(STAGE_NUMBERS.values()))
 """The numbers of the stages as a JSON list, for statements that reach each of them by an index."""
+_LETTERS: Final[Mapping[tuple[str, ...], str]] = {
+    ("message", "user"): "u",
+    ("message", "assistant"): "a",
+    ("message", "system"): "s",
+    ("message", "tool"): "t",
+    ("text",): "x",
+}
+"""For what stands before the words of a content that has no more. They never change. Other content is JSON, which begins with a brace."""
+_NAMES: Final = ("kind", "role")
+_BEFORE: Final = {letter: dict(zip(_NAMES, said, strict=False)) for said, letter in _LETTERS.items()}
+_TRUST_NUMBERS: Final[Mapping[Trust, str]] = {trust: str(number) for number, trust in enumerate(Trust)}
+_TRUSTS: Final = {number: trust for trust, number in _TRUST_NUMBERS.items()}
+"""The order of ``Trust`` is stored. Earlier releases wrote its words."""
 
 
 def stage_of(number: int) -> Stage:
@@ -60,15 +74,15 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
         draft.scope,
         draft.caller,
         draft.observed_actor.id,
-        draft.subject.id,
+        "" if draft.subject.id == draft.observed_actor.id else draft.subject.id,
         _parties(draft),
         draft.session,
         draft.modality,
-        compact(draft.content),
+        _content(draft.content),
         _context(draft.context),
         _directives(draft.directives),
         draft.origin.channel,
-        draft.origin.trust.value,
+        _TRUST_NUMBERS[draft.origin.trust],
         draft.batch_id,
         draft.context.observed_at,
         recorded_at,
@@ -76,10 +90,35 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
     )
 
 
+def _content(content: Mapping[str, Any]) -> str:
+    """What was told, as JSON; of words with no more than their kind and who said them, a letter for that and the words."""
+    *names, last = content or ("",)
+    if last == "text" and tuple(names) == _NAMES[: len(names)]:
+        *before, text = content.values()
+        plain = all(isinstance(each, str) for each in (*before, text))
+        letter = _LETTERS.get(tuple(before)) if plain else None
+        # The engine's functions of text end at a zero.
+        if letter is not None and "\0" not in text:
+            return f"{letter}{text}"
+    return compact(content)
+
+
+def read_content(stored: str) -> dict[str, Any]:
+    """What ``content`` of an ``event`` row says. Earlier releases wrote JSON alone."""
+    before = _BEFORE.get(stored[:1])
+    if before is not None:
+        return {**before, "text": stored[1:]}
+    content: dict[str, Any] = json.loads(stored)
+    return content
+
+
 def _parties(draft: EventDraft) -> str | None:
-    """The parts of the two parties that their ids do not already say, once where both are the same; or None."""
+    """The parts of the two parties that their ids do not already say, once where both are the same: a name alone where it is only that;
+    or None."""
     actor, subject = draft.observed_actor, draft.subject
     if actor is subject or actor == subject:
+        if actor.name is not None and actor.type == Party.of(actor.id).type:
+            return compact(actor.name)
         parties = {"both": _said_of(actor)}
     else:
         parties = {"actor": _said_of(actor), "subject": _said_of(subject)}
@@ -134,6 +173,8 @@ def read_event(row: Row) -> Event:
      context, directives, channel, trust, batch_id, observed_at, recorded_at, cancelled_after,
      observed_offset, zone_offset, redacted_by, bears_out) = row  # fmt: skip
     said = parsed(parties) if parties else {}
+    if isinstance(said, str):
+        said = {"both": {"type": Party.of(actor).type, "name": said}}
     both = said.get("both")
     more = parsed(context) if context else {}
     return Event(
@@ -144,10 +185,10 @@ def read_event(row: Row) -> Event:
         scope=Scope(scope),
         caller=caller,
         observed_actor=_party(actor, said.get("actor", both)),
-        subject=_party(subject, said.get("subject", both)),
+        subject=_party(subject or actor, said.get("subject", both)),
         session=session,
         modality=modality,
-        content=json.loads(content),
+        content=read_content(content),
         context=Context(
             observed_at=observed_at,
             observed_offset=observed_offset,
@@ -158,7 +199,7 @@ def read_event(row: Row) -> Event:
             labels=tuple(more.get("labels", ())),
         ),
         directives=_read_directives(directives),
-        origin=Origin(caller, channel, Trust(trust)),
+        origin=Origin(caller, channel, _TRUSTS.get(trust) or Trust(trust)),
         batch_id=batch_id,
         cancelled_after=Stage(cancelled_after) if cancelled_after else None,
         zone_offset=zone_offset,

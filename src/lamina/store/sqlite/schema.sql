@@ -1,7 +1,8 @@
 -- Today's shape of the embedded engine. The numbered files under migrations/ lead here; a test compares.
 -- Instants are microseconds since 1970, UTC. JSON columns hold compact JSON text.
 
--- The log. `seq` is the store's own row number and never leaves it; `position` counts per tenant.
+-- The log. `seq` is the store's own row number and never leaves it; `position` counts per tenant. `content` is JSON of what is no plain
+-- message; no statement reads it but of entries of ours, which are none. An empty `subject` is the observed actor.
 CREATE TABLE event (
   seq                INTEGER PRIMARY KEY,
   tenant_id          TEXT    NOT NULL,

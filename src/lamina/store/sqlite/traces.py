@@ -26,7 +26,7 @@ from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, Path
 from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rows import Row
 from lamina.store.rules.traces import STRIPPED, is_bare, owned_paths, portions, tells_of, without_turns
-from lamina.store.sqlite.codec import json_list
+from lamina.store.sqlite.codec import json_list, read_content
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import id_of
 from lamina.store.sqlite.leftovers import leftovers, rows_with
@@ -190,7 +190,7 @@ class SqliteTraces:
         return Remains(
             marks=tuple(map(_tombstone, marks)),
             redacted=tuple(event_id for event_id, _ in redacted),
-            worded=tuple(event_id for event_id, content in redacted if not is_bare(json.loads(content))),
+            worded=tuple(event_id for event_id, content in redacted if not is_bare(read_content(content))),
         )
 
     def look_for(self, tenant_id: str, ids: Collection[str]) -> Mapping[str, int]:

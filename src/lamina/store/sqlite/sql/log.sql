@@ -204,6 +204,6 @@ SELECT scope FROM source WHERE scope IS NOT NULL AND scope <> ?2;
 -- name: believed_in
 -- The scopes whose beliefs an event may change: its own, the one that it is consolidated into, and that of the event which it cancels.
 SELECT e.scope, json_extract(e.directives, '$.consolidate_into'), json_extract(c.directives, '$.consolidate_into')
-FROM event AS e LEFT JOIN event AS c ON e.origin_channel = 'cancellation' AND c.tenant_id = e.tenant_id
-  AND c.id = json_extract(e.content, '$.event_id')
+FROM event AS e LEFT JOIN event AS c ON c.tenant_id = e.tenant_id
+  AND c.id = CASE e.origin_channel WHEN 'cancellation' THEN json_extract(e.content, '$.event_id') END
 WHERE e.tenant_id = ?1 AND e.id = ?2;
