@@ -48,6 +48,18 @@ def test_stretches_of_a_turn_have_the_tokens_that_are_theirs(
     assert other == pytest.approx([1], abs=0.01)
 
 
+def test_stretches_have_their_tokens_where_some_were_left_out() -> None:
+    rows = [FAR, FAR, NEAR, FAR, NEAR]  # of eight tokens, of which the second, fourth and fifth are not here
+    all_of = TokenRows.joined([matrix([NEAR]), matrix(rows)])
+    turns = TokenRows(all_of.rows, all_of.scales, all_of.counts, [None, 0b11100101])
+    first, tokens = tokens_of_turns(QUESTION, turns, [0, 1])
+    assert first is not None
+    assert tokens is not None
+    near, other = maxsims([Stretches(tokens, 1, [1, 2, 2, 9]), Stretches(first, 0, [1])])
+    assert near == pytest.approx([NO_TOKENS, 0, 1, 1], abs=0.01)
+    assert other == pytest.approx([1], abs=0.01)
+
+
 def test_sentences_are_counted_behind_the_name_of_who_said_them() -> None:
     counter = WordPieceCounter()
     (before, green) = counter.count(["Mia: I slept badly.", "We painted the fence green."])

@@ -19,14 +19,16 @@ import mmap
 import os
 import platform
 import threading
+import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lamina.models.files import verify
 from lamina.models.ports import Encoded, Float32Array, TokenMatrix, quantise
@@ -64,6 +66,20 @@ class Projection:
         return quantise(unit_rows((centred @ self.axes).astype(np.float32, copy=False)))
 
 
+@cache
+def telling_pieces() -> NDArray[np.bool_]:
+    """(v,) by the number of a word piece: false of punctuation, whose part in the words around it these have taken in. Khattab and Zaharia,
+    "ColBERT", section 3.2, leave it out of documents too, and symbols such as $ with it, which tell something."""
+    pieces = word_pieces().get_vocab()
+    telling = np.zeros(max(pieces.values()) + 1, np.bool_)
+    telling[[number for piece, number in pieces.items() if _tells(piece)]] = True
+    return telling
+
+
+def _tells(piece: str) -> bool:
+    return any(unicodedata.category(sign)[0] != "P" for sign in piece.removeprefix("##"))
+
+
 def model_path_exists() -> bool:
     """Whether the weights are installed, without loading or checking them."""
     return (_DATA / "minilm-l6-v2-int8.onnx").is_file()
@@ -90,23 +106,27 @@ class MiniLmEmbedder:
         pooled = np.zeros((len(texts), DIM_MODEL), np.float32)
         tokens: list[TokenMatrix] = []
         with span(f"embeddings {NAME}", attributes=_EMBEDS):
-            for at, states in enumerate(self._states(texts)):
+            for at, (read, states) in enumerate(self._states(texts)):
                 pooled[at] = states.mean(axis=0)
-                tokens.append(self._projection.apply(states[1:-1]))
+                rows = self._projection.apply(states[1:-1])
+                tokens.append(replace(rows, telling=telling_pieces()[read[1:-1]]))
         return Encoded(unit_rows(pooled), tokens)
 
     def token_vectors(self, texts: Sequence[str]) -> Float32Array:
         """(t, 384): the unprojected vectors of all tokens of all texts; for fitting a projection."""
-        return np.concatenate([np.zeros((0, DIM_MODEL), np.float32), *(s[1:-1] for s in self._states(texts))])
+        return np.concatenate(
+            [np.zeros((0, DIM_MODEL), np.float32), *(s[1:-1] for _, s in self._states(texts))]
+        )
 
-    def _states(self, texts: Sequence[str]) -> Iterator[Float32Array]:
+    def _states(self, texts: Sequence[str]) -> Iterator[tuple[Sequence[int], Float32Array]]:
+        """The word pieces of each text and the hidden states of these."""
         with _LOADING:
             session, tokenizer = _session(self._threads), word_pieces()
         for text in texts:
             read = tokenizer.encode(text).ids
             if len(read) > TOKENS_MAX:
                 read[TOKENS_MAX - 1 :] = read[-1:]  # which ends every text
-            yield session.run(None, {"input_ids": np.array(read, np.int64)})[0]
+            yield read, session.run(None, {"input_ids": np.array(read, np.int64)})[0]
 
 
 def unit_rows(vectors: Float32Array) -> Float32Array:

@@ -32,11 +32,18 @@ class TurnsTokens:
 
 
 class TurnTokens(NamedTuple):
-    """The tokens of one of the turns, as it was read with its speaker before it: the rows from ``start`` before ``end``."""
+    """The tokens of one of the turns, as it was read with its speaker before it: the rows from ``start`` before ``end``, of all that were read or
+    of those in ``mask``, as ``TokenRows`` has it."""
 
     turns: TurnsTokens
     start: int
     end: int
+    mask: int | None = None
+
+    def row_of(self, token: int) -> int:
+        """The row of the first token that is here from a place among all that were read on."""
+        rows = token if self.mask is None else (self.mask & ((1 << token) - 1)).bit_count()
+        return min(self.start + rows, self.end)
 
 
 class Stretches(NamedTuple):
@@ -49,9 +56,10 @@ class Stretches(NamedTuple):
     @property
     def read(self) -> Iterator[tuple[int, int]]:
         """The rows of each, half-open; of those that lie behind what the model read none."""
-        start = min(self.turn.start + self.before, self.turn.end)
+        start, token = self.turn.row_of(self.before), self.before
         for count in self.counts:
-            end = min(start + count, self.turn.end)
+            token += count
+            end = self.turn.row_of(token)
             yield start, end
             start = end
 
@@ -91,7 +99,8 @@ def tokens_of_turns(
     # Each turn's rows lie side by side: from its first among all, and on from where it begins here.
     rows = np.arange(counts.sum()) + np.repeat(firsts - (ends - counts), counts)
     turns = TurnsTokens(question, TokenRows(tokens.rows[rows], tokens.scales[rows], counts))
+    masks = [tokens.masks[place] for place in at] if tokens.masks else [None] * len(at)
     return [
-        TurnTokens(turns, end - count, end) if count else None
-        for count, end in zip(counts.tolist(), ends.tolist(), strict=True)
+        TurnTokens(turns, end - count, end, mask) if count else None
+        for count, end, mask in zip(counts.tolist(), ends.tolist(), masks, strict=True)
     ]
