@@ -3,7 +3,7 @@ import pytest
 
 from lamina.index import vectors
 from lamina.index.vectors import VectorMatrix, pack, unpack
-from lamina.models.ports import Float32Array
+from lamina.models.ports import Float32Array, quantise
 
 WIDTH = 24
 
@@ -49,15 +49,51 @@ def test_nothing_is_found_in_nothing() -> None:
     assert matrix().scan(unit(1)[0]).tolist() == []
 
 
-def test_packed_rows_equal_the_vectors_they_were_made_of() -> None:
+def test_packed_rows_are_near_the_vectors_they_were_made_of() -> None:
     rows = unit(1500)
     packed = pack(rows)
-    assert {len(one) for one in packed} == {WIDTH + 2}
-    made = VectorMatrix(WIDTH)
+    assert sum(len(one) == 2 + WIDTH // 3 * 2 for one in packed) > 1400, (
+        "three numbers in two bytes, but where they lie far apart"
+    )
+    made, at_once = VectorMatrix(WIDTH), VectorMatrix(WIDTH)
     made.append_packed(packed[:7])
     made.append_packed([])
     made.append_packed(packed[7:])
-    assert made.scan(rows[0]).tobytes() == matrix(rows).scan(rows[0]).tobytes()
+    at_once.append_packed(packed)
+    assert made.scan(rows[0]).tobytes() == at_once.scan(rows[0]).tobytes()
+    assert (made.rows(np.arange(1500)) * rows).sum(axis=1).min() > 0.99
+
+
+def test_rows_of_a_few_large_numbers_and_those_of_earlier_releases_keep_eight_bits() -> None:
+    few, some = np.eye(2, 384, dtype=np.float32), wide(3)
+    before = quantise(some[:1])
+    earlier = before.scales.astype("<f2").tobytes() + before.rows.tobytes()
+    packed = [*pack(few), pack(some)[1], earlier, pack(some)[2]]
+    assert [len(one) for one in packed] == [386, 386, 258, 386, 258]
+    read = unpack(packed, 384)
+    units = read.rows * read.scales[:, None]
+    assert units[:2] == pytest.approx(few, abs=1e-3)
+    assert (units[[3, 2, 4]] * some).sum(axis=1) == pytest.approx(1, abs=2e-3)
+
+
+def test_what_was_stored_is_read_by_the_same_levels_for_ever() -> None:
+    code = (0 + 40 * 17 + 1600 * 39).to_bytes(2, "little") + (20 + 40 * 21 + 1600 * 1).to_bytes(2, "little")
+    stored = np.float16(0.5).tobytes() + code * 4
+    read = unpack([stored], WIDTH)
+    assert read.rows[0].tolist() == [-127, -9, 127, 2, 5, -101] * 4
+    assert read.scales.tolist() == [0.5]
+
+
+def wide(count: int) -> Float32Array:
+    rows = np.random.default_rng(9).standard_normal((count, 384)).astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+def test_rows_of_any_width_are_packed() -> None:
+    rows = unit(3)[:, :23] / np.linalg.norm(unit(3)[:, :23], axis=1, keepdims=True)
+    packed = pack(np.asarray(rows, np.float32))
+    assert {len(one) for one in packed} == {25}
+    assert unpack(packed, 23).rows.shape == (3, 23)
 
 
 def test_a_stored_vector_of_another_width_is_not_read() -> None:
