@@ -7,7 +7,7 @@ from typing import Any
 
 from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin, Party, Stage, Trust
-from lamina.kernel.ids import Prefix, derived_id, low_of
+from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import (
     Belief,
     Concept,
@@ -60,11 +60,6 @@ class CountedIds:
     def stamped(self, prefix: Prefix, at_us: int) -> str:
         self._count += 1
         return derived_id(prefix, at_us, self._count)
-
-    def low(self, prefix: Prefix, at_us: int) -> int:
-        low = low_of(self.stamped(prefix, at_us), at_us)
-        assert low is not None, "it was made for this instant"
-        return low
 
 
 def draft(text: str = "tea at five", scope: Scope = ALICE, **more: Any) -> EventDraft:

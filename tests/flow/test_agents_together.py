@@ -67,9 +67,6 @@ class Ids:
             return derived_id(prefix, at_us, at_us)
         return self._counted.stamped(prefix, at_us)
 
-    def low(self, prefix: Prefix, at_us: int) -> int:
-        return self._counted.low(prefix, at_us)
-
 
 class House:
     """A server in a folder, whose owner is ``kim``, and who holds which token."""

@@ -15,7 +15,6 @@ from given import (
     ALICE,
     NOON,
     TENANT,
-    CountedIds,
     ManualClock,
     append,
     audit_draft,
@@ -151,7 +150,7 @@ def test_lifecycle_rows_from_before_keep_their_numbers_and_the_next_is_one_highe
     for step in migrations()[18:]:
         connection.execute(step.sql)
     draft = LifecycleDraft(tenant_id="acme", name="extracted", scope=ALICE, payload={})
-    LifecycleWriter(ManualClock(), CountedIds()).put(connection, [draft])
+    LifecycleWriter(ManualClock()).put(connection, [draft])
     rows = connection.execute("SELECT tenant_id, sequence, name FROM lifecycle ORDER BY tenant_id, sequence")
     assert list(rows) == [
         ("acme", 1, "captured"),
@@ -457,7 +456,7 @@ def test_what_happened_before_is_the_same_in_numbers_and_follows_its_rows() -> N
     assert list(connection.execute("SELECT row FROM lifecycle_row ORDER BY row")) == [(7,), (8,), (9,), (11,)]
     said = [LifecycleDraft(tenant_id="acme", name=name, scope=Scope(scope), payload={}) for name, scope in
             (("captured", "org:a"), ("captured", "org:c"), ("failed", "org:a"))]  # fmt: skip
-    LifecycleWriter(ManualClock(), CountedIds()).put(connection, [*said, *said])
+    LifecycleWriter(ManualClock()).put(connection, [*said, *said])
     newest = "SELECT tenant_id, sequence, name, scope FROM lifecycle WHERE arrived_at > 13 ORDER BY sequence"
     assert list(connection.execute(newest)) == [
         ("acme", sequence, each.name, each.scope) for sequence, each in enumerate([*said, *said], 5)

@@ -3,7 +3,7 @@
 An id made here sorts by time: RFC 9562 section 5.7, with the microseconds inside the millisecond in ``rand_a``
 (section 6.2, method 3), so ids stamped with strictly increasing microseconds are strictly increasing texts.
 
-Two ways to make one. ``stamped`` takes the low bits from a random source: for events, lifecycle rows, requests.
+Two ways to make one. ``stamped`` takes the low bits from a random source: for events, requests.
 ``derived`` takes them from a hash of what the record is derived from: the same log gives the same ids, always.
 """
 
@@ -103,10 +103,6 @@ class IdSource(Protocol):
         """A new id for something that happens at ``at_us`` (µs since 1970, UTC)."""
         ...
 
-    def low(self, prefix: Prefix, at_us: int) -> int:
-        """The low bits of such an id, for who keeps the instant beside them: ``with_low`` makes the id of both."""
-        ...
-
 
 class RandomIds:
     """Ids with 62 random low bits, from the operating system unless told otherwise."""
@@ -118,10 +114,6 @@ class RandomIds:
         """Mirrors ``IdSource.stamped``."""
         return f"{prefix}_{_uuid7(at_us, self._random_low())}"
 
-    def low(self, prefix: Prefix, at_us: int) -> int:  # noqa: ARG002 - the port's shape
-        """Mirrors ``IdSource.low``."""
-        return self._random_low() & _LOW_MAX
-
 
 def derived_id(prefix: Prefix, at_us: int, *parts: str | int) -> str:
     """The id of a derived record: a function of an instant and of what it is derived from.
@@ -132,6 +124,11 @@ def derived_id(prefix: Prefix, at_us: int, *parts: str | int) -> str:
     seed = "\x1f".join(str(part) for part in parts).encode()
     low = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest(), "big")
     return f"{prefix}_{_uuid7(at_us, low)}"
+
+
+def lifecycle_id(tenant_id: str, sequence: int, at_us: int) -> str:
+    """The id of what happened in a tenant as its so-manieth, at an instant: a function of these, so that it is nowhere kept."""
+    return derived_id(Prefix.LIFECYCLE, at_us, tenant_id, sequence)
 
 
 def low_of(text: str, at_us: int) -> int | None:

@@ -41,7 +41,7 @@ class MemoryErasing:
                 reading, erasure, lambda draft: self._log.enter(tables, draft), self._clock.now()
             )
             changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
-            put_lifecycle(tables, changes.lifecycle, self._clock, self._ids)
+            put_lifecycle(tables, changes.lifecycle, self._clock)
             _land(tables, erasure.tenant_id, changes)
             return changes.erased
 

@@ -128,7 +128,7 @@ class MemoryErasures:
                 return None
             if before is not None and before.place != held.place:
                 tables.access_version += 1
-            put_lifecycle(tables, told, self._clock, self._ids)
+            put_lifecycle(tables, told, self._clock)
             return tables.erasures[erasure.tenant_id, erasure.id]
 
     def put_off(self, erasure: ErasureJob, error: str, *, retry_at: Instant) -> None:
@@ -173,7 +173,7 @@ class MemoryErasures:
             tables.access_version += 1
             if erasure.status == "completed":
                 _clear(tables, erasure)
-            put_lifecycle(tables, told, self._clock, self._ids)
+            put_lifecycle(tables, told, self._clock)
             if audit is not None:
                 put_audits(tables, [audit])
             return True

@@ -129,7 +129,7 @@ class MemoryExpiries:
             if not over.ids:
                 return None
             entry = self._log.enter(tables, expiry_entry(tenant_id, scope, into, over, now))
-            put_lifecycle(tables, [expired_row(entry, over)], self._clock, self._ids)
+            put_lifecycle(tables, [expired_row(entry, over)], self._clock)
             tables.about = entry.id
             return entry
 

@@ -101,7 +101,7 @@ class MemoryJobs:
                     else:
                         exclude_dependants(tables, event)
             put_writes(tables, together)
-            put_lifecycle(tables, lifecycle, self._clock, self._ids)
+            put_lifecycle(tables, lifecycle, self._clock)
             put_audits(tables, audits)
             return settled
 

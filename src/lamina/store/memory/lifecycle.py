@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import LifecycleRow
-from lamina.kernel.ids import IdSource, Prefix
+from lamina.kernel.ids import lifecycle_id
 from lamina.kernel.time import Clock
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
@@ -15,16 +15,17 @@ from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 __all__ = ["MemoryLifecycle", "put_lifecycle"]
 
 
-def put_lifecycle(tables: Tables, drafts: Sequence[LifecycleDraft], clock: Clock, ids: IdSource) -> None:
+def put_lifecycle(tables: Tables, drafts: Sequence[LifecycleDraft], clock: Clock) -> None:
     """Append rows in the order given. Sequence and arrival rise strictly in a tenant, so its ids sort as its rows arrived."""
     for draft in drafts:
         newest = _newest(tables, draft.tenant_id)
         arrived_at = max(clock.now(), newest.arrived_at + 1) if newest else clock.now()
         earlier = [row for row in tables.lifecycle if _of_same_event(row, draft)]
+        sequence = newest.sequence + 1 if newest else 1
         row = LifecycleRow(
             tenant_id=draft.tenant_id,
-            id=ids.stamped(Prefix.LIFECYCLE, arrived_at),
-            sequence=newest.sequence + 1 if newest else 1,
+            id=lifecycle_id(draft.tenant_id, sequence, arrived_at),
+            sequence=sequence,
             name=draft.name,
             scope=draft.scope,
             event_id=draft.event_id,

@@ -66,7 +66,7 @@ class MemoryLog:
         now = self._clock.now()
         appended = [self._append_one(tables, capture, now) for capture in captures]
         fresh = [entry.event for entry in appended if not entry.replayed]
-        put_lifecycle(tables, [captured_row(event) for event in fresh], self._clock, self._ids)
+        put_lifecycle(tables, [captured_row(event) for event in fresh], self._clock)
         tables.about = appended[0].event_id if len(appended) == 1 else None
         return appended
 
@@ -180,7 +180,7 @@ class MemoryLog:
         """``append_entry`` inside somebody's change."""
         refuse_erased(tables, [draft])
         entry = self.enter(tables, draft)
-        put_lifecycle(tables, [captured_row(entry)], self._clock, self._ids)
+        put_lifecycle(tables, [captured_row(entry)], self._clock)
         tables.about = entry.id
         return entry
 

@@ -146,7 +146,7 @@ class MemoryRederivation:
                 for row in aside.lifecycle
                 if row.event_id in failed and (row.event_id, row.name) not in told
             ]  # fmt: skip
-            put_lifecycle(tables, drafts, self._clock, self._ids)
+            put_lifecycle(tables, drafts, self._clock)
             put_audits(tables, [row.draft for row in aside.audit.values()])
             for scope in group.scopes:
                 tables.note_index_change(group.tenant_id, scope)

@@ -19,7 +19,7 @@ from lamina.kernel.events import (
     Stage,
     Trust,
 )
-from lamina.kernel.ids import Prefix, with_low
+from lamina.kernel.ids import Prefix, lifecycle_id, with_low
 from lamina.kernel.scopes import Scope
 from lamina.store.rows import Row, parsed
 from lamina.store.sqlite.payloads import read_payload
@@ -225,12 +225,13 @@ def _read_directives(text: str | None) -> Directives:
 
 
 def read_lifecycle(row: Row) -> LifecycleRow:
-    """The value of a ``lifecycle`` row."""
+    """The value of a ``lifecycle`` row. Earlier releases wrote its id, as a text or as the bits that its arrival does not say."""
     tenant_id, sequence, stored, name, scope, event_id, job_id, number, arrived_at, payload = row
-    low = int.from_bytes(stored, "big") if isinstance(stored, bytes) else None
+    if isinstance(stored, bytes):
+        stored = with_low(Prefix.LIFECYCLE, arrived_at, int.from_bytes(stored, "big"))
     return LifecycleRow(
         tenant_id=tenant_id,
-        id=stored if low is None else with_low(Prefix.LIFECYCLE, arrived_at, low),
+        id=stored or lifecycle_id(tenant_id, sequence, arrived_at),
         sequence=sequence,
         name=name,
         scope=Scope(scope),

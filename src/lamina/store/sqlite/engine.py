@@ -155,7 +155,7 @@ class SqliteStore:
         self._writer = Writer(connection, riders, failures, committed=self._committed)
         self._readers = Readers(path)
         self.changes = SqliteChanges(self._bells, self._readers)
-        lifecycle = LifecycleWriter(clock, ids)
+        lifecycle = LifecycleWriter(clock)
         self.log = SqliteLog(self._writer, self._readers, clock, ids, lifecycle)
         self.expiries = SqliteExpiries(self._writer, self._readers, clock, self.log, lifecycle)
         self.idempotency = SqliteIdempotency(self._writer, self._readers, SharedLocks(folder / LOCKS))

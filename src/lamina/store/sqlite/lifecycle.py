@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import apsw
 
 from lamina.kernel.events import LifecycleRow, Stage
-from lamina.kernel.ids import IdSource, Prefix, instant_of
-from lamina.kernel.time import Clock, Instant
+from lamina.kernel.ids import instant_of
+from lamina.kernel.time import Clock
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.log import Appended
@@ -28,9 +28,8 @@ class LifecycleWriter:
     """Puts rows inside somebody's transaction. Sequence and arrival rise strictly in a tenant, so its ids sort as its rows
     arrived. The one writer makes the newest row the counter: rows are never deleted, so no number is given twice."""
 
-    def __init__(self, clock: Clock, ids: IdSource) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._ids = ids
 
     def put(
         self, connection: apsw.Connection, drafts: Sequence[LifecycleDraft], *, first_of_event: bool = False
@@ -58,7 +57,6 @@ class LifecycleWriter:
                 (
                     *words.of(draft.tenant_id, draft.name, draft.scope),
                     sequence,
-                    self._short_id(arrived_at),
                     draft.event_id if position is None else None,
                     draft.job_id,
                     number,
@@ -82,11 +80,8 @@ class LifecycleWriter:
             payload = captured_payload(draft.observed_actor.id, draft.modality, position)
             event = (None, draft.batch_id, 1, arrived_at, payload, position)
             said = words.of(tenant_id, _CAPTURED, draft.scope)
-            rows.append((*said, sequence, self._short_id(arrived_at), *event))
+            rows.append((*said, sequence, *event))
         put_rows(connection, _SQL["insert_lifecycle"], rows)
-
-    def _short_id(self, arrived_at: Instant) -> bytes:
-        return self._ids.low(Prefix.LIFECYCLE, arrived_at).to_bytes(8, "big")
 
 
 class _Words:

@@ -78,8 +78,8 @@ CREATE TABLE happening (
 );
 CREATE UNIQUE INDEX happening_name ON happening (name);
 
--- What happened, counted per tenant. Rows stay, so that no number is ever given twice. Of a row's id the low bits are kept, since
--- the rest is its arrival; its event is named by its position, where there is one. Earlier releases wrote both ids as texts.
+-- What happened, counted per tenant. Rows stay, so that no number is ever given twice. A row's id is empty, a
+-- function of its place; its event is named by its position, where there is one. Earlier releases wrote ids, or bits of them.
 -- The view `lifecycle` shows the rows as they were; statements that put rows or look for them name what is here.
 CREATE TABLE lifecycle_row (
   row        INTEGER PRIMARY KEY,

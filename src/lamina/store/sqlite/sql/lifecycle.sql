@@ -33,9 +33,9 @@ INSERT INTO happening (name) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM happening
 INSERT INTO place (tenant_id, scope) SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM place WHERE scope = ?2 AND tenant_id = ?1);
 
 -- name: insert_lifecycle
--- Something happened.
+-- Something happened. Its id is a function of its place.
 INSERT INTO lifecycle_row (tenant, happening, place, sequence, id, event_id, job_id, number, arrived_at, payload, position)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
+VALUES (?1, ?2, ?3, ?4, '', ?5, ?6, ?7, ?8, ?9, ?10);
 
 -- name: find_lifecycle
 -- The row that arrived at ?2. Arrivals rise with the numbers: the place is halved by the first row behind its middle.
