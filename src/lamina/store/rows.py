@@ -82,7 +82,11 @@ def record_row(record: Record) -> Row:
         record.superseded_by,
         record.closed_by,
         int(record.excluded),
-        compact(body if record.trust is Trust.PRINCIPAL else {**body, "trust": record.trust.value}),
+        compact(
+            body
+            if record.trust is Trust.PRINCIPAL or "told" in body
+            else {**body, "trust": record.trust.value}
+        ),
         *(columns.get(name) for name in _LOOP_STATE),
     )
 
@@ -137,23 +141,51 @@ def _write_fact(record: Any) -> _Written:
     fades = {} if fact.fades_at is None else {"fades_at": fact.fades_at}
     bound = fact.binding
     binding = {} if bound is None else {"binding": [bound.vocabulary, bound.predicate_said, bound.confidence]}
+    claim = _claim_body(fact)
+    name, kind = claim.pop("subject")
+    value = claim.pop("object")
+    if value[_OBJECT_ID] is not None:
+        value[_OBJECT_ID] = _IN_ITS_COLUMN
     body = {
         **fades,
         **binding,
-        **_claim_body(fact),
-        "event_id": fact.event_id,
+        **claim,
         "kind": fact.kind,
-        "text": fact.text,
         "external": fact.external,
-        "extractor": fact.extractor,
         "supersedes": fact.supersedes,
+        "told": [
+            fact.event_id,
+            fact.text,
+            fact.extractor,
+            _TRUSTS.index(fact.trust),
+            name,
+            kind,
+            *_without_end(value),
+        ],
     }
-    body["object"] = _without_end(body["object"])
     return columns, {key: value for key, value in body.items() if key not in _USUAL or value != _USUAL[key]}
 
 
 _USUAL: Final = {"negated": False, "external": False, "supersedes": None}
-"""What most facts say of themselves is not written: their bodies are text, which nothing packs."""
+"""What most facts say of themselves is not written, and what no statement looks for has no names: their bodies are text, which nothing
+packs."""
+_OBJECT_ID: Final = 4
+_IN_ITS_COLUMN: Final = 1
+"""In the place of an object's id, which ``object_key`` has."""
+_TRUSTS: Final = tuple(Trust)
+"""Their order is stored."""
+
+
+def _spelled(said: dict[str, Any], object_key: str | None) -> dict[str, Any]:
+    """The body of a fact with the names that earlier releases wrote, and other bodies as they are."""
+    told = said.pop("told", None)
+    if told is None:
+        return said
+    said["event_id"], said["text"], said["extractor"], trust, name, kind, *value = told
+    if len(value) > _OBJECT_ID and value[_OBJECT_ID] == _IN_ITS_COLUMN:
+        value[_OBJECT_ID] = object_key
+    said["subject"], said["object"], said["trust"] = (name, kind), value, _TRUSTS[trust].value
+    return said
 
 
 def _without_end(values: Sequence[Any]) -> list[Any]:
@@ -235,7 +267,7 @@ _WRITERS: Mapping[Layer, Callable[[Any], _Written]] = {
 
 def read_record(row: Row) -> Record:
     """The version of a ``record`` row, its body packed or not."""
-    (tenant_id, record_id, version, layer, scope, position, subject, predicate, _, slot, _, session, topic,
+    (tenant_id, record_id, version, layer, scope, position, subject, predicate, object_key, slot, _, session, topic,
      confidence, stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, closed_by, excluded,
      body, *state) = row  # fmt: skip
     common: dict[str, Any] = {
@@ -253,7 +285,7 @@ def read_record(row: Row) -> Record:
         "closed_by": closed_by,
         "excluded": bool(excluded),
     }
-    said = parsed(unpacked(body))
+    said = _spelled(parsed(unpacked(body)), object_key)
     common["trust"] = Trust(said.pop("trust", Trust.PRINCIPAL))
     match Layer(layer):
         case Layer.FACTS:
@@ -330,7 +362,7 @@ def read_head(row: Row) -> RecordHead:
     """The head of the version of a ``record`` row, its body packed or not."""
     (_, record_id, version, layer, scope, _, subject, predicate, object_key, slot, _, _, _, confidence, stance, valid_from, valid_to, recorded_from,
      recorded_to, superseded_by, _, excluded, body, status, *_) = row  # fmt: skip
-    said = parsed(unpacked(body))
+    said = _spelled(parsed(unpacked(body)), object_key)
     common = (
         record_id,
         _LAYERS[layer],
