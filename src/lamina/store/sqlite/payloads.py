@@ -26,6 +26,14 @@ _NAMES: Final[Mapping[int, tuple[str, ...]]] = {
 }
 """By the number that stands before the values. They never change: what was written could not be read any more. Others get others."""
 _NUMBERS: Final = {names: number for number, names in _NAMES.items()}
+_TALKED: Final = 6
+"""``_CAPTURED`` of what most events are, ``_MODALITY``, which is not said."""
+_MODALITY: Final = "conversation"
+_USUAL: Final[Mapping[int, Mapping[str, Any]]] = {
+    7: {"layers_indexed": ["events"]},
+    8: {"layers_indexed": ["events", "facts"]},
+}
+"""Whole payloads by their number alone. They never change either."""
 
 
 def short_payload(payload: Mapping[str, Any]) -> str:
@@ -33,7 +41,12 @@ def short_payload(payload: Mapping[str, Any]) -> str:
     number = _NUMBERS.get(tuple(payload))
     if number is None:
         return compact(dict(payload))
+    for usual, whole in _USUAL.items():
+        if payload == whole:
+            return f"[{usual}]"
     values = list(payload.values())
+    if number == _CAPTURED and values[1] == _MODALITY:
+        return compact([_TALKED, values[0], values[2]])
     if number == _DERIVED:
         counts = values[0]
         if not isinstance(counts, Mapping) or tuple(counts) != _COUNTS:
@@ -44,6 +57,8 @@ def short_payload(payload: Mapping[str, Any]) -> str:
 
 def captured_payload(actor: str, modality: str, position: int) -> str:
     """``short_payload`` of the row that every event begins with."""
+    if modality == _MODALITY:
+        return compact([_TALKED, actor, position])
     return compact([_CAPTURED, actor, modality, position])
 
 
@@ -53,6 +68,11 @@ def read_payload(stored: str) -> dict[str, Any]:
     if isinstance(said, dict):
         return said
     number, *values = said
+    if number in _USUAL:
+        return {name: list(value) for name, value in _USUAL[number].items()}
+    if number == _TALKED:
+        actor, position = values
+        return dict(zip(_NAMES[_CAPTURED], (actor, _MODALITY, position), strict=True))
     if number == _DERIVED:
         return {"derived": dict(zip(_COUNTS, values, strict=True))}
     return dict(zip(_NAMES[number], values, strict=True))
