@@ -89,7 +89,7 @@ def test_no_id_of_what_was_erased_is_left_but_in_its_marks(aviary: Aviary, how: 
     folder = aviary.folder
     named = _named(folder)
     assert len(named) > 100
-    assert set(_left(folder, named)) >= {"identifier", "record", "record_row", "touched", "lifecycle"}
+    assert set(_left(folder, named)) >= {"identifier", "record", "record_row", "lifecycle"}
     if how == "erasure":
         aviary.erase()
     else:

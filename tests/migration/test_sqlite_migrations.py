@@ -677,11 +677,11 @@ def test_facts_of_before_that_say_what_is_usual_are_read_as_they_were(tmp_path: 
     assert held[0] == {usual.id: usual, denied.id: denied}
     assert [state.fact.counts for state in map(held[1].get, ids) if state and state.fact] == [True, False]
     connection = apsw.Connection(str(tmp_path / "lamina.db"))
-    said = "SELECT body -> '$.negated', body -> '$.supersedes', body -> '$.object' FROM record WHERE id = ?"
-    assert list(connection.execute(said, ids[:1])) == [(None, None, '["literal","Lisbon","string"]')]
+    said = "SELECT body -> '$.negated', body -> '$.supersedes' FROM record WHERE id = ?"
+    assert list(connection.execute(said, ids[:1])) == [(None, None)]
     connection.execute(
         f"""UPDATE record_row SET body = json_set(body, '$.negated', json('false'), '$.external', json('false'),
-           '$.supersedes', NULL, '$.object', json('["literal","Lisbon","string",null,null,null]')) {OF_ID}""",
+           '$.supersedes', NULL) {OF_ID}""",
         ids[:1],
     )
     assert (store.records.get(TENANT, ids), store.records.input_states(TENANT, ids)) == held
@@ -741,3 +741,27 @@ def test_a_turn_about_its_own_speaker_names_them_once_and_is_read_as_it_was_writ
     before = '{"actor":{"type":"user","name":"Ana"},"subject":{"type":"user","name":"Ana"}}'
     read = read_event((*stored[:6], "user:ana", "user:ana", before, *stored[9:]))
     assert (read.observed_actor, read.subject) == (ana, ana)
+
+
+def test_what_changed_lately_of_a_folder_from_before_is_told_from_then_on(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    land(store, Writes(records=[fact("a")]))
+    store.close()
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute(
+        "DROP TABLE touched;"
+        "CREATE TABLE touched (number INTEGER PRIMARY KEY AUTOINCREMENT, tenant_id TEXT NOT NULL, id TEXT NOT NULL);"
+        "INSERT INTO touched (tenant_id, id) VALUES ('acme', 'fact_1');"
+        "DELETE FROM migration WHERE number >= 47;"
+    )
+    connection.close()
+    again = SqliteStore(tmp_path)
+    before = again.records.touched(TENANT, 0)
+    assert not before.ids
+    land(again, Writes(records=[fact("b")]))
+    after = again.records.touched(TENANT, before.number)
+    assert after.ids is not None
+    assert fact("b").id in after.ids
+    assert after.number > before.number
+    assert not again.records.touched("other", before.number).ids
+    again.close()

@@ -159,7 +159,7 @@ TABLES: Final[Mapping[str, TablePlace]] = {
     ),
     "relation": _table(figures="number name", why="words of our own"),
     "entity": _table(_LOG, names="normalised_name", ids="tenant_id id", figures="type"),
-    "touched": _table(_LOG, ids="tenant_id id", figures="number"),
+    "touched": _table(_LOG, ids="tenant_id id", figures="number identifier"),
     "mention": _table(
         _LOG, names="scope surface", ids="tenant_id entity_id event_id", figures="position type"
     ),

@@ -509,24 +509,25 @@ CREATE TRIGGER vector_taken INSTEAD OF DELETE ON vector BEGIN
   DELETE FROM vector_row WHERE id = OLD.id;
 END;
 
--- The ids of the records and sources whose versions or edges changed lately, so that a process knows what of its memory is old. Rows go
--- as new ones come; an erasure takes all of them.
+-- The records and sources whose versions or edges changed lately, by the numbers of their ids, so that a process knows what of its memory is
+-- old; whose rows go leaves its id itself, since its number may be another's next. Rows go as new ones come; an erasure takes all of them.
 CREATE TABLE touched (
-  number             INTEGER PRIMARY KEY AUTOINCREMENT,
-  tenant_id          TEXT    NOT NULL,
-  id                 TEXT    NOT NULL
+  number     INTEGER PRIMARY KEY AUTOINCREMENT,
+  identifier INTEGER,
+  tenant_id  TEXT,
+  id         TEXT
 );
 CREATE TRIGGER touched_kept AFTER INSERT ON touched BEGIN
   DELETE FROM touched WHERE number <= NEW.number - 2048;
 END;
 CREATE TRIGGER record_row_put AFTER INSERT ON record_row BEGIN
-  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number = NEW.record;
+  INSERT INTO touched (identifier) VALUES (NEW.record);
 END;
 CREATE TRIGGER record_row_changed AFTER UPDATE ON record_row BEGIN
-  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number = NEW.record;
+  INSERT INTO touched (identifier) VALUES (NEW.record);
 END;
 CREATE TRIGGER support_row_put AFTER INSERT ON support_row BEGIN
-  INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number IN (NEW.record, NEW.source);
+  INSERT INTO touched (identifier) VALUES (NEW.record), (NEW.source);
 END;
 -- A number goes with the last row that has it. Where another is most likely left is looked first.
 CREATE TRIGGER record_row_gone AFTER DELETE ON record_row BEGIN

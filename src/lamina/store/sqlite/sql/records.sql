@@ -259,7 +259,10 @@ ORDER BY +recorded_from DESC, id DESC, version DESC LIMIT :limit;
 -- name: touched_since
 -- The newest number of a change, the first that is kept, and what changed for a tenant after ?2.
 SELECT (SELECT seq FROM sqlite_sequence WHERE name = 'touched'), (SELECT min(number) FROM touched),
-       (SELECT json_group_array(id) FROM touched WHERE number > ?2 AND tenant_id = ?1);
+       (SELECT json_group_array(id) FROM (
+          SELECT n.id AS id FROM touched AS t CROSS JOIN identifier AS n ON n.number = t.identifier
+          WHERE t.number > ?2 AND n.tenant_id = ?1
+          UNION ALL SELECT id FROM touched WHERE number > ?2 AND tenant_id = ?1));
 
 -- name: insert_support
 -- One edge of the why graph.
