@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from lamina.kernel.audit import AuditDraft
@@ -86,6 +87,14 @@ def key(name: str, tenant_id: str = TENANT) -> IdempotencyKey:
 def append(store: Store, *texts: str, **more: Any) -> list[Event]:
     captures = [Capture(draft(text, **more)) for text in texts]
     return [appended.event for appended in store.log.append(captures)]
+
+
+def found_by(
+    store: Store, *terms: str, scopes: Sequence[Scope] = (ALICE,), tenant_id: str = TENANT
+) -> list[str]:
+    """The records that search has under any of the terms, in the order of indexing."""
+    rows = [row for scope in scopes for row in store.index.texts_after(tenant_id, scope, 0, 10_000)]
+    return [row.record_id for row in rows if {*terms} & {*row.terms.split(), *row.keys.split()}]
 
 
 def outbox_states(store: Store) -> list[str]:

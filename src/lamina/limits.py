@@ -201,13 +201,10 @@ REWRITE_WAIT_S_MAX: Final = 600.0  # for a repository without what was erased: a
 
 # Upkeep.
 DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports itself degraded
-COMPACT_MERGES_MAX: Final = 200
 FOLDED_VERSIONS_MAX: Final = 16  # that are read with an old one: a tenth of a millisecond
-COMPACT_PAGES: Final = 64  # of the text index in one write: milliseconds
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure, or of packing: others wait milliseconds
 DIVIDED_ROWS: Final = 200  # of which token vectors are put into pieces in one write: milliseconds
 READ_FIRST_TRIES: Final = 4  # of a write that reads beside others, until it reads under the lock
-SCRUBBED_PAGES: Final = 8  # of the text index in one write of an erasure, while others write
 FREED_PAGES: Final = 256  # given back in one write
 GAP_PAGES: Final = 128  # of the database cleared while nobody else writes: some milliseconds
 LOG_LEFT_PAGES: Final = 200  # of the write-ahead file, moved while nobody else writes: a millisecond

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from given import (
     ALICE,
     BOB,
@@ -15,6 +13,7 @@ from given import (
     episode,
     fact,
     finish_all,
+    found_by,
     land,
     support,
     text_row,
@@ -26,75 +25,17 @@ from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 
 
-def names(store: Store, *terms: str, limit: int = 10, **more: object) -> list[str]:
-    values: dict[str, object] = {"tenant_id": TENANT, "scopes": [ALICE]} | more
-    found = store.index.search(terms=terms, limit=limit, **values)  # type: ignore[arg-type]
-    return [name for name, _ in found]
-
-
 def put(store: Store, *rows: TextRow) -> None:
     land(store, Writes(texts=list(rows)))
 
 
-def test_search_finds_rows_that_hold_any_of_the_terms(store: Store) -> None:
-    put(store, text_row("fact_1", "tea cup"), text_row("fact_2", "coffee cup"), text_row("fact_3", "water"))
-    assert sorted(names(store, "tea", "coffee")) == ["fact_1", "fact_2"]
-    assert names(store, "wine") == []
-    assert names(store) == []
-
-
-def test_search_finds_keys_too(store: Store) -> None:
-    put(store, text_row("fact_1", "tea", keys="k_lisbon"))
-    assert names(store, "k_lisbon") == ["fact_1"]
-
-
-def test_search_puts_the_best_match_first_and_higher_is_better(store: Store) -> None:
-    rows = [text_row(f"fact_{n}", "filler words here") for n in range(5)]
-    put(store, *rows, text_row("fact_one", "tea and other words"), text_row("fact_two", "tea cup"))
-    found = store.index.search(TENANT, [ALICE], ["tea", "cup"], 10)
-    assert [name for name, _ in found] == ["fact_two", "fact_one"]
-    assert found[0][1] > found[1][1]
-    assert names(store, "tea", "cup", limit=1) == ["fact_two"]
-
-
-def test_search_stays_inside_its_scopes_and_its_tenant(store: Store) -> None:
+def test_rows_stay_inside_their_scopes_and_its_tenant(store: Store) -> None:
     put(store, text_row("fact_1", "tea"), text_row("fact_2", "tea", BOB))
     put(store, text_row("fact_3", "tea", tenant_id="other"))
-    assert names(store, "tea") == ["fact_1"]
-    assert sorted(names(store, "tea", scopes=[ALICE, BOB])) == ["fact_1", "fact_2"]
-    assert names(store, "tea", tenant_id="other") == ["fact_3"]
-    assert names(store, "tea", scopes=[]) == []
-
-
-HOSTILE = [
-    '"',
-    "",
-    " ",
-    "!!!",
-    "*",
-    "NEAR(",
-    "a OR b",
-    "c++",
-    "don't",
-    "3.5",
-    "new-york",
-    "x\x00y",
-    "🫠",
-    ":",
-    "^",
-]
-
-
-@pytest.mark.parametrize("term", HOSTILE)
-def test_a_term_of_any_characters_matches_itself_and_nothing_else(store: Store, term: str) -> None:
-    put(store, text_row("fact_1", "plain words"), text_row("fact_2", f"before {term} after"))
-    assert names(store, term) == (["fact_2"] if term.strip() else [])
-
-
-def test_terms_are_compared_whole(store: Store) -> None:
-    put(store, text_row("fact_1", "new-york"), text_row("fact_2", "new york"), text_row("fact_3", "yorker"))
-    assert names(store, "new-york") == ["fact_1"]
-    assert names(store, "york") == ["fact_2"]
+    assert found_by(store, "tea") == ["fact_1"]
+    assert sorted(found_by(store, "tea", scopes=[ALICE, BOB])) == ["fact_1", "fact_2"]
+    assert found_by(store, "tea", tenant_id="other") == ["fact_3"]
+    assert found_by(store, "tea", scopes=[]) == []
 
 
 def test_a_record_put_again_is_found_by_its_new_words_only(store: Store) -> None:
@@ -102,7 +43,7 @@ def test_a_record_put_again_is_found_by_its_new_words_only(store: Store) -> None
     changes = store.index.changes(TENANT, ALICE)
     [before] = store.index.texts_after(TENANT, ALICE, 0, 10)
     put(store, text_row("ep_1", "coffee", keys="k2"))
-    assert (names(store, "tea", "k1"), names(store, "coffee")) == ([], ["ep_1"])
+    assert (found_by(store, "tea", "k1"), found_by(store, "coffee")) == ([], ["ep_1"])
     assert store.index.changes(TENANT, ALICE) == changes
     [after] = store.index.texts_after(TENANT, ALICE, 0, 10)
     assert after.row > before.row
@@ -120,7 +61,7 @@ def test_a_record_that_moved_is_found_in_its_new_scope_only(store: Store) -> Non
     put(store, text_row("ep_1", "tea"))
     changes = store.index.changes(TENANT, ALICE)
     put(store, text_row("ep_1", "tea", BOB))
-    assert (names(store, "tea"), names(store, "tea", scopes=[BOB])) == ([], ["ep_1"])
+    assert (found_by(store, "tea"), found_by(store, "tea", scopes=[BOB])) == ([], ["ep_1"])
     assert store.index.changes(TENANT, ALICE) > changes
 
 
@@ -185,21 +126,21 @@ def test_what_is_not_indexed_waits_in_the_order_of_the_log(store: Store) -> None
     assert store.index.waiting(TENANT, ALICE, 0, 10) == []
 
 
-def test_excluded_rows_take_no_place_among_the_best(store: Store) -> None:
+def test_excluded_rows_are_not_found(store: Store) -> None:
     event = land(store, Writes(records=[fact("gone")]))
     land(store, Writes(supports=[support(fact("gone").id, event.id)]))
     put(store, text_row(fact("gone").id, "tea"), text_row("fact_kept", "tea with many other words around"))
     store.log.cancel(TENANT, event.id)
-    assert names(store, "tea", limit=1) == ["fact_kept"]
+    assert found_by(store, "tea") == ["fact_kept"]
 
 
 def test_an_excluded_record_put_again_is_found_again(store: Store) -> None:
     event = land(store, Writes(texts=[text_row("ep_1", "tea")], supports=[]))
     land(store, Writes(supports=[support("ep_1", event.id)]))
     store.log.cancel(TENANT, event.id)
-    assert names(store, "tea") == []
+    assert found_by(store, "tea") == []
     put(store, text_row("ep_1", "tea again"))
-    assert names(store, "tea") == ["ep_1"]
+    assert found_by(store, "tea") == ["ep_1"]
 
 
 def test_a_record_that_is_kept_out_is_not_found_when_its_words_change(store: Store) -> None:
@@ -207,7 +148,7 @@ def test_a_record_that_is_kept_out_is_not_found_when_its_words_change(store: Sto
     land(store, Writes(supports=[support(episode("tea").id, event.id)]))
     store.log.cancel(TENANT, event.id)
     put(store, text_row(episode("tea").id, "tea again"))
-    assert names(store, "tea") == []
+    assert found_by(store, "tea") == []
 
 
 def test_the_words_of_a_cancelled_event_are_not_found_when_they_are_put_again(store: Store) -> None:
@@ -215,7 +156,7 @@ def test_the_words_of_a_cancelled_event_are_not_found_when_they_are_put_again(st
     put(store, text_row(event.id, "tea"))
     store.log.cancel(TENANT, event.id)
     put(store, text_row(event.id, "tea again"))
-    assert names(store, "tea") == []
+    assert found_by(store, "tea") == []
 
 
 def test_vectors_come_in_order_by_scope_and_model(store: Store) -> None:

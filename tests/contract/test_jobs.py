@@ -21,6 +21,7 @@ from given import (
     claim,
     fact,
     finish_all,
+    found_by,
     support,
     text_row,
     vector_row,
@@ -103,7 +104,7 @@ def test_a_failure_of_who_lost_its_lease_changes_nothing(store: Store, retry_at:
     store.jobs.fail(late, "late", retry_at=retry_at, writes=Writes(texts=[text_row(event.id, "tea")]))
     (state,) = store.jobs.of_event(TENANT, event.id)
     assert (state.state, state.attempts, state.last_error) == ("running", 1, LEASE_LOST)
-    assert store.index.search(TENANT, [ALICE], ["tea"], 5) == []
+    assert found_by(store, "tea") == []
     store.jobs.fail(held, "mine", retry_at=retry_at)
     (state,) = store.jobs.of_event(TENANT, event.id)
     assert (state.state, state.attempts) == ("failed" if retry_at is None else "pending", 2)
@@ -372,7 +373,7 @@ def test_an_end_lands_all_that_was_derived(store: Store) -> None:
     assert store.records.supports_of(TENANT, [made.id]) == {made.id: [edge]}
     assert store.records.entities(TENANT, ["alice"]) == {"alice": entity}
     assert store.records.mentions(TENANT, ["ent_1"], [ALICE], 5) == [mention]
-    assert [found for found, _ in store.index.search(TENANT, [ALICE], ["lisbon"], 5)] == [made.id]
+    assert found_by(store, "lisbon") == [made.id]
     [(row, name, _)] = store.index.vectors_after(TENANT, ALICE, "m", 0, 5)
     assert (name, store.index.tokens(TENANT, [row])) == (made.id, {row: vector_row(made.id).tokens})
     rows = store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=event.id))
@@ -440,7 +441,7 @@ def test_what_rests_on_a_cancelled_event_alone_leaves_recall_however_far_away(st
     found = store.records.get(TENANT, [near.id, far.id, shared.id])
     assert [found[record.id].excluded for record in (near, far, shared)] == [True, True, False]
     assert [row.record_id for row in store.index.texts_after(TENANT, ALICE, 0, 10)] == [shared.id]
-    assert [name for name, _ in store.index.search(TENANT, [ALICE], ["word"], 1)] == [shared.id]
+    assert found_by(store, "word") == [shared.id]
     assert store.index.changes(TENANT, ALICE) > changes
 
 
@@ -467,7 +468,7 @@ def test_what_gains_a_living_support_comes_back_with_what_rests_on_it(store: Sto
     changes = store.index.changes(TENANT, ALICE)
     store.jobs.finish([(jobs[1], Writes(supports=[support(near.id, late.id)]))])
     assert not any(record.excluded for record in store.records.get(TENANT, [near.id, far.id]).values())
-    assert len(store.index.search(TENANT, [ALICE], ["word"], 5)) == 2
+    assert len(found_by(store, "word")) == 2
     assert store.index.changes(TENANT, ALICE) > changes
 
 
@@ -514,7 +515,7 @@ def test_a_reset_drops_what_was_derived_and_queues_every_event_anew(store: Store
     changes = store.index.changes(TENANT, ALICE)
     assert store.jobs.reset() == 3
     assert list(store.snapshot()) == []
-    assert store.index.search(TENANT, [ALICE], ["word"], 5) == []
+    assert found_by(store, "word") == []
     assert store.index.changes(TENANT, ALICE) != changes
     assert events_of(claim(store)) == events
     assert store.lifecycle.last_sequence(TENANT) == 3
@@ -547,7 +548,7 @@ def test_after_a_replay_what_rests_on_cancelled_events_goes_again(store: Store) 
     store.jobs.reset()
     store.jobs.finish([(claim(store)[0], writes)])
     assert list(store.snapshot()) == before, "a replay may end here, and others read while it goes on"
-    assert store.index.search(TENANT, [ALICE], ["w"], 5) == []
+    assert found_by(store, "w") == []
 
 
 def test_what_speaks_against_a_claim_of_a_cancelled_event_does_not_bring_it_back(store: Store) -> None:

@@ -393,7 +393,6 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
             "event",
             "record",
             "text_row",
-            "text_index_data",
             "entity",
             "mention",
             "session",
@@ -445,7 +444,6 @@ def test_forgetting_the_words_of_a_scope_leaves_none_of_them(aviary: Aviary) -> 
         "event",
         "record",
         "text_row",
-        "text_index_data",
         "entity",
         "session",
         "outbox",
@@ -453,7 +451,7 @@ def test_forgetting_the_words_of_a_scope_leaves_none_of_them(aviary: Aviary) -> 
     }
     asked = {"scope": HOME, "layers": [], "cascade": "redact_events", "confirm_all": True}
     assert aviary.post("/v1/forget", asked)["deleted"]["events"] > COUNT
-    assert _tables_with(aviary.folder, aviary.canaries) <= {"text_index_data", "text_index_idx"}
+    assert _tables_with(aviary.folder, aviary.canaries) == set()
     assert aviary.eraser.step()
     assert not aviary.eraser.step()
     assert {name for name, data in _bytes_of(aviary.folder) if aviary.canaries.in_bytes(data)} == set()

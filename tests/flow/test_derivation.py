@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from given import ALICE, TENANT, ManualClock, append, draft
+from given import ALICE, TENANT, ManualClock, append, draft, found_by
 from lamina import limits
 from lamina.cli.replay import derive_all, run_replay
 from lamina.kernel.events import Context, Directives, Event, Party, Stage
@@ -582,9 +582,7 @@ def test_what_fails_for_good_is_found_by_its_words_and_derived_when_tried_again(
     for _ in range(limits.JOB_ATTEMPTS_MAX):
         broken.derive()
         broken.clock.at += 41 * SECOND_US
-    assert [found for found, _ in broken.store.index.search(TENANT, [ALICE], analyse("Fernhill"), 5)] == [
-        bad.id
-    ]
+    assert found_by(broken.store, *analyse("Fernhill")) == [bad.id]
     broken.worker = Worker(
         broken.store,
         Deriver(broken.store, RulesExtractor(find_times, use_parser=False), None),
@@ -595,9 +593,7 @@ def test_what_fails_for_good_is_found_by_its_words_and_derived_when_tried_again(
     assert broken.store.jobs.retry_failed() == 1
     broken.derive()
     assert broken.store.jobs.of_event(TENANT, bad.id) == []
-    assert bad.id in {
-        found for found, _ in broken.store.index.search(TENANT, [ALICE], analyse("Fernhill"), 5)
-    }
+    assert bad.id in found_by(broken.store, *analyse("Fernhill"))
 
 
 def test_an_event_that_ends_its_worker_each_time_is_given_up_and_found_by_its_words(
@@ -613,9 +609,7 @@ def test_an_event_that_ends_its_worker_each_time_is_given_up_and_found_by_its_wo
     (state,) = lamina.store.jobs.of_event(TENANT, bad.id)
     assert (state.state, state.last_error) == ("failed", LEASE_LOST)
     assert lamina.store.jobs.of_event(TENANT, behind.id) == []
-    assert [found for found, _ in lamina.store.index.search(TENANT, [ALICE], analyse("Fernhill"), 5)] == [
-        bad.id
-    ]
+    assert found_by(lamina.store, *analyse("Fernhill")) == [bad.id]
     assert "Fernhill" not in caplog.text
 
 
@@ -711,7 +705,7 @@ def test_an_unknown_modality_is_kept_and_indexed_but_not_read_for_facts(lamina: 
     event = lamina.say("I live in Leipzig.", modality="telemetry.v2")
     lamina.derive()
     assert lamina.facts("lives_in") == []
-    assert event.id in {found for found, _ in lamina.store.index.search(TENANT, [ALICE], ["leipzig"], 5)}
+    assert event.id in found_by(lamina.store, "leipzig")
     (kept,) = lamina.store.log.query(EventQuery(tenant_id=TENANT, scopes=[ALICE]))
     assert kept.modality == "telemetry.v2"
 

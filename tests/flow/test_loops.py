@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from given import ALICE, NOON, TENANT, ManualClock
+from given import ALICE, NOON, TENANT, ManualClock, found_by
 from lamina.kernel.events import Context, Party
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
@@ -41,7 +41,7 @@ def test_a_loop_names_the_turn_that_opened_it(talk):
     (loop,) = open_loops(talk.store.records, TENANT, ALICE)
     (support,) = talk.store.records.supports_of(TENANT, [loop.id])[loop.id]
     assert (support.source_id, support.relation) == (event_id, "opened_by")
-    assert [name for name, _ in talk.store.index.search(TENANT, [ALICE], ["dentist"], 9)].count(loop.id) == 1
+    assert found_by(talk.store, "dentist").count(loop.id) == 1
     talk.replays()
 
 

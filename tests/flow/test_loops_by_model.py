@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import pytest
 
-from given import ALICE, BOB, NOON, TENANT, ManualClock, append
+from given import ALICE, BOB, NOON, TENANT, ManualClock, append, found_by
 from lamina import limits
 from lamina.errors import Unavailable
 from lamina.kernel.events import Context, Directives, Party
@@ -148,7 +148,7 @@ def test_it_shows_in_search_and_has_its_words_as_others_do(talk):
     says(talk, dentist=found(BOOK))
     talk.hear(MEANT)
     (loop,) = talk.loops()
-    assert loop.id in [name for name, _ in talk.store.index.search(TENANT, [ALICE], ["dentist"], 9)]
+    assert loop.id in found_by(talk.store, "dentist")
 
 
 def test_the_question_holds_the_turn_as_data_the_turns_before_and_what_is_open(talk):

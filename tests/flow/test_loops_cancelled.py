@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from given import ALICE, TENANT
+from given import ALICE, TENANT, found_by
 from lamina.kernel.records import Layer
 from lamina.kernel.time import Axes
 from lamina.store.ports.records import RecordQuery
@@ -28,8 +28,8 @@ def told(talk: Talk) -> str:
     axes = Axes(seen_at=1 << 62, superseded=True)
     query = RecordQuery(tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=axes, limit=99)
     texts = [record.text for record in talk.store.records.query(query)]
-    found = talk.store.index.search(TENANT, [ALICE], ["zetabob", "zetatree"], 9)
-    return " ".join(sorted([*texts, *(key for key, _ in found if key.startswith("fct"))]))
+    found = found_by(talk.store, "zetabob", "zetatree")
+    return " ".join(sorted([*texts, *(key for key in found if key.startswith("fct"))]))
 
 
 def cancel(talk: Talk, event_id: str) -> None:

@@ -34,9 +34,6 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "leases_left": "a worker that is alone takes over what the dead held, of every tenant",
     "retry_failed": "an operator has all tried again, of every tenant",
     "release_jobs": "a worker gives back what it held, of every tenant",
-    "merge_terms": "the full-text table has row numbers only; merging reads none of them",
-    "merge_all_terms": "the full-text table has row numbers only; merging reads none of them",
-    "text_structure": "counts of the full-text table for who looks after an erasure; no content is read",
     "ask_scrubbing": "a counter of the whole file; no content",
     "note_pages_cleared": "a counter of the whole file; no content",
     "scrubbing_state": "a counter of the whole file; no content",
@@ -96,9 +93,6 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "count_failed_inquiries": "a count for operators; no content is read",
     "release_inquiries": "row numbers that the inquirer holds by its lease",
     "inquiry_leases_left": "a worker that is alone frees what the dead held, of every tenant",
-    "insert_terms": "the full-text table has row numbers only; the row was written with its tenant just before",
-    "delete_terms": "the full-text table has row numbers only; the number was found under its tenant just before",
-    "drop_terms": "the full-text table has row numbers only; the numbers were found under their tenant just before",
     "due_erasure": "a worker serves every tenant; each row names its own",
     "erasure_leases_left": "a worker that is alone frees what the dead held, of every tenant",
     "newest_completed": "times and counts of every tenant; nothing of them is shown but a pace",
@@ -153,7 +147,7 @@ def keeps_to_its_tenant(sql: str) -> bool:
     )
     reads = len([name for name in named if name not in own])
     filters = len(re.findall(r"\btenant_id\s*=\s*(?:\?\d|:tenant_id|\w+\.tenant_id)", sql))
-    return filters >= max(1, reads - sql.count("text_index MATCH"))
+    return filters >= max(1, reads)
 
 
 @every_row("block", sorted(set(BLOCKS) - set(ACROSS_TENANTS)))
@@ -334,7 +328,6 @@ HOT: Mapping[str, str] = {
     "vectors_after": r"vector_row_place \(place=\? AND model=\? AND rowid>\?",
     "tokens_by_row": r"^SEARCH p USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?",
     "unembedded": "text_row_unembedded",
-    "search_text": r"^SEARCH t USING INTEGER PRIMARY KEY \(rowid=\?",
 }
 
 
@@ -365,7 +358,7 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
         for line in plan
         if line.startswith("SCAN ")
         and not re.search(
-            r"SCAN (head$|json_each|wanted|earlier|p$|m$|d$|s$|\(|text_index|source|dependant|CONSTANT|lifecycle$)",
+            r"SCAN (head$|json_each|wanted|earlier|p$|m$|d$|s$|\(|source|dependant|CONSTANT|lifecycle$)",
             line,
         )
     ]
@@ -373,11 +366,9 @@ def test_a_hot_statement_reads_by_its_index(block: str) -> None:
 
 
 READS = [block for block in BLOCKS if bare(block).lstrip().startswith(("SELECT", "WITH"))]
-OF_ITS_OWN = "search_text"
-"""FTS5 makes statements of its own for each search."""
 
 
-@every_row("block", [block for block in READS if block != OF_ITS_OWN and "aside." not in BLOCKS[block]])
+@every_row("block", [block for block in READS if "aside." not in BLOCKS[block]])
 def test_what_is_bound_makes_no_statement_be_planned_anew(block: str) -> None:
     connection, asked = looked_at(), 0
 

@@ -743,19 +743,22 @@ def test_a_turn_about_its_own_speaker_names_them_once_and_is_read_as_it_was_writ
     assert (read.observed_actor, read.subject) == (ana, ana)
 
 
-def test_what_changed_lately_of_a_folder_from_before_is_told_from_then_on(tmp_path: Path) -> None:
+def test_what_changes_is_told_from_then_on_and_the_full_text_table_goes(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     land(store, Writes(records=[fact("a")]))
     store.close()
     connection = apsw.Connection(str(tmp_path / "lamina.db"))
     connection.execute(
+        "CREATE VIRTUAL TABLE text_index USING fts5 (terms, content = '', contentless_delete = 1, tokenize = 'ascii');"
+        "INSERT INTO text_index (rowid, terms) VALUES (1, 'lisbon');"
         "DROP TABLE touched;"
         "CREATE TABLE touched (number INTEGER PRIMARY KEY AUTOINCREMENT, tenant_id TEXT NOT NULL, id TEXT NOT NULL);"
         "INSERT INTO touched (tenant_id, id) VALUES ('acme', 'fact_1');"
-        "DELETE FROM migration WHERE number >= 47;"
+        "DELETE FROM migration WHERE number >= 48;"
     )
     connection.close()
     again = SqliteStore(tmp_path)
+    assert not apsw.Connection(str(tmp_path / "lamina.db")).table_exists("main", "text_index")
     before = again.records.touched(TENANT, 0)
     assert not before.ids
     land(again, Writes(records=[fact("b")]))

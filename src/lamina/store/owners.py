@@ -172,11 +172,6 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         ids="record",
         figures=f"id place excluded {_TEXT['figures']}",
     ),
-    "text_index": _table(_LOG, _SCRUB, content="terms"),
-    "text_index_data": _table(_LOG, _SCRUB, content="block", figures="id"),
-    "text_index_idx": _table(_LOG, _SCRUB, content="term", figures="segid pgno"),
-    "text_index_docsize": _table(figures="id sz origin", why="numbers of words"),
-    "text_index_config": _table(figures="k v", why=_ENGINE),
     "vector": _table(
         _LOG, content="pooled tokens", names="scope", ids="tenant_id record_id", figures="id model"
     ),
@@ -425,6 +420,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "index/tokens.py": _BY_ROW,
     "kernel/scopes.py": _BY_WORDS,
     "language/tokens.py": _BY_WORDS,
+    "index/vectors.py": _NO_CONTENT,
     "models/generator.py": _NO_CONTENT,
     "models/minilm.py": _NO_CONTENT,
     "models/recent.py": _BY_WORDS,

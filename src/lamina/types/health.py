@@ -112,7 +112,7 @@ class Flushed(Result):
 
 
 class Compacted(Result):
-    """Pages moved from the write-ahead file, whether all were, and merges of the text index."""
+    """Pages moved from the write-ahead file, whether all were, and merges of a text index, which earlier releases had: 0."""
 
     pages_moved: int
     complete: bool

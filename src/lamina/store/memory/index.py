@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -14,8 +12,6 @@ from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports.index import TextRow, Tip, VectorRow
 
 __all__ = ["MemoryIndexRows", "put_text", "put_vector"]
-
-_K1, _B = 1.2, 0.75
 
 
 def put_text(tables: Tables, row: TextRow) -> None:
@@ -111,24 +107,6 @@ class MemoryIndexRows:
                 # Words may be erased while vectors are made of them.
                 if (vector.tenant_id, vector.record_id) in tables.texts:
                     put_vector(tables, vector)
-
-    def search(
-        self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int
-    ) -> list[tuple[str, float]]:
-        """Mirrors ``IndexRows.search``."""
-        rows = {row.record_id: f"{row.terms} {row.keys}".split() for row in self._visible(tenant_id, scopes)}
-        wanted = {word for term in terms for word in term.split()}
-        holders = Counter(word for words in rows.values() for word in wanted.intersection(words))
-        mean_length = sum(map(len, rows.values())) / max(1, len(rows))
-        scores: dict[str, float] = {}
-        for record_id, words in rows.items():
-            counted = Counter(words)
-            for word in wanted & counted.keys():
-                rarity = math.log(1 + (len(rows) - holders[word] + 0.5) / (holders[word] + 0.5))
-                long = 1 - _B + _B * len(words) / mean_length
-                gain = counted[word] * (_K1 + 1) / (counted[word] + _K1 * long)
-                scores[record_id] = scores.get(record_id, 0.0) + rarity * gain
-        return sorted(scores.items(), key=lambda found: -found[1])[:limit]
 
     def ends_after(self, tenant_id: str, scope: Scope, after: int) -> list[tuple[int, str, Instant]]:
         """Mirrors ``IndexRows.ends_after``."""

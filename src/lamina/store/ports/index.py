@@ -108,12 +108,6 @@ class IndexRows(Protocol):
         their words were erased meanwhile, are not kept."""
         ...
 
-    def search(
-        self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int
-    ) -> list[tuple[str, float]]:
-        """(record id, score) of the best text matches for any of the terms, best first, higher is better."""
-        ...
-
     def changes(self, tenant_id: str, scope: Scope) -> int:
         """A number that changes when rows of the scope were removed or excluded rather than added."""
         ...

@@ -61,7 +61,7 @@ class ErasedDocuments:
 
 @dataclass(frozen=True, slots=True)
 class Scrubbed:
-    """What was done so that deleted rows are gone from the files: merges of the text index, pages that were given back, and
+    """What was done so that deleted rows are gone from the files: merges of a text index, which earlier releases had, pages that were given back, and
     whether the whole file was written anew. ``log_emptied`` says that the write-ahead file is empty."""
 
     index_merges: int = 0

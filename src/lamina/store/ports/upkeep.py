@@ -60,7 +60,7 @@ class Integrity:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What compacting did: pages moved from the write-ahead file, whether all were, and merges of the text index."""
+    """What compacting did: pages moved from the write-ahead file, whether all were, and merges of a text index, which earlier releases had: 0."""
 
     pages_moved: int
     complete: bool

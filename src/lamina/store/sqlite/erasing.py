@@ -205,9 +205,7 @@ def _drop_events(
 
 def _unfind(connection: apsw.Connection, tenant_id: str, ids: Sequence[str]) -> None:
     places = (tenant_id, json_list(sorted(ids)))
-    numbers = json_list([number for (number,) in connection.execute(_SQL["text_numbers"], places)])
-    connection.execute(_SQL["drop_texts"], (tenant_id, numbers))
-    connection.execute(_SQL["drop_terms"], (numbers,))
+    connection.execute(_SQL["drop_texts"], places)
     connection.execute(_SQL["drop_vectors_of"], places)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -25,10 +23,8 @@ __all__ = [
     "SqliteIndexRows",
     "divide_some",
     "drop_text",
-    "put_terms",
     "put_texts",
     "put_vectors",
-    "scope_token",
 ]
 
 _SQL = load_blocks("lamina.store.sqlite")
@@ -38,23 +34,6 @@ _PIECES_MAX: Final = 256
 """As the schema has it: pieces are numbered from so many times the number of their row on."""
 _PIECE_BYTES: Final = 500
 """Eight to a page, of which a twentieth stays empty; whole, two rows stand in one, and a quarter does."""
-_PLAIN = re.compile(r"[0-9A-Za-z\s\u0080-\U0010ffff]*")
-
-
-def scope_token(tenant_id: str, scope: str) -> str:
-    """The one word that stands for a scope inside the full-text index; 96 bits, so two never meet."""
-    digest = hashlib.blake2b(f"{tenant_id}\x1f{scope}".encode(), digest_size=12).hexdigest()
-    return f"scope{digest}"
-
-
-def index_words(text: str) -> list[str]:
-    """The terms in ``text`` as the full-text table holds them: one word each, whatever characters they have.
-
-    Its tokenizer splits at ASCII punctuation; a term that has any is written out in hexadecimal instead.
-    """
-    if _PLAIN.fullmatch(text):
-        return text.split()
-    return [word if _PLAIN.fullmatch(word) else f"x{word.encode().hex()}" for word in text.split()]
 
 
 def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
@@ -64,14 +43,12 @@ def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
     """
     for row in texts:
         known = list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id)))
-        for number, recorded_at, scope, _, _ in known:
+        for number, recorded_at, scope in known:
             drop_text(connection, row.tenant_id, number)
             row = replace(row, recorded_at=min(row.recorded_at, recorded_at))  # noqa: PLW2901 - as it lands
             if scope != row.scope:
                 connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
         connection.execute(_SQL["insert_text"], text_row(row))
-        for number, *_ in list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id))):
-            put_terms(connection, number, row.tenant_id, row.scope, f"{row.terms} {row.keys}")
         if any(connection.execute(_SQL["is_kept_out"], (row.tenant_id, row.record_id))):
             hide_text(connection, row.tenant_id, row.record_id)
 
@@ -79,29 +56,19 @@ def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
 def drop_text(connection: apsw.Connection, tenant_id: str, number: int) -> None:
     """Take away the row of a number."""
     connection.execute(_SQL["delete_text"], (tenant_id, number))
-    connection.execute(_SQL["delete_terms"], (number,))
-
-
-def put_terms(connection: apsw.Connection, number: int, tenant_id: str, scope: str, terms: str) -> None:
-    """Make the row of a number findable by its terms."""
-    words = [*index_words(terms), scope_token(tenant_id, scope)]
-    connection.execute(_SQL["insert_terms"], (number, " ".join(words)))
 
 
 def hide_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> None:
     """Take a record out of search and of the rows that followers see; the row itself stays."""
     for number, *_ in list(connection.execute(_SQL["find_text"], (tenant_id, record_id))):
         connection.execute(_SQL["exclude_text"], (tenant_id, number))
-        # Not only flagged: a hidden row would still take a place among the best matches.
-        connection.execute(_SQL["delete_terms"], (number,))
 
 
 def show_text(connection: apsw.Connection, tenant_id: str, record_id: str) -> None:
     """Undo ``hide_text``. Followers have read past the row, so that it counts as a change."""
-    for number, _, scope, terms, keys in list(connection.execute(_SQL["find_text"], (tenant_id, record_id))):
+    for number, _, scope in list(connection.execute(_SQL["find_text"], (tenant_id, record_id))):
         connection.execute(_SQL["show_text"], (tenant_id, number))
         if connection.changes():
-            put_terms(connection, number, tenant_id, scope, f"{terms} {keys}")
             connection.execute(_SQL["note_index_change"], (tenant_id, scope))
 
 
@@ -154,7 +121,7 @@ def divide_some(readers: Readers, writer: Writer, after: int) -> int | None:
 
 
 class SqliteIndexRows:
-    """``IndexRows`` over ``text_row``, ``text_index``, ``vector_row`` and ``token_piece``."""
+    """``IndexRows`` over ``text_row``, ``vector_row`` and ``token_piece``."""
 
     def __init__(self, writer: Writer, readers: Readers) -> None:
         self._writer = writer
@@ -205,20 +172,6 @@ class SqliteIndexRows:
     def embed(self, vectors: Sequence[VectorRow]) -> None:
         """Mirrors ``IndexRows.embed``."""
         self._writer.write(lambda connection: put_vectors(connection, _of_what_is_there(connection, vectors)))
-
-    def search(
-        self, tenant_id: str, scopes: Collection[Scope], terms: Sequence[str], limit: int
-    ) -> list[tuple[str, float]]:
-        """Mirrors ``IndexRows.search``."""
-        if not scopes:
-            return []
-        inside = " OR ".join(scope_token(tenant_id, scope) for scope in sorted(scopes))
-        wanted = " OR ".join(f'"{word}"' for word in dict.fromkeys(index_words(" ".join(terms))))
-        if not wanted:
-            return []
-        expression = f"({inside}) AND ({wanted})"
-        rows = self._readers.rows(_SQL["search_text"], (expression, tenant_id, json_list(scopes), limit))
-        return [(record_id, float(score)) for record_id, score in rows]
 
     def ends_after(self, tenant_id: str, scope: Scope, after: int) -> list[tuple[int, str, Instant]]:
         """Mirrors ``IndexRows.ends_after``."""

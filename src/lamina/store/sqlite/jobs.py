@@ -171,7 +171,6 @@ class SqliteJobs:
             connection.execute(_SQL["note_index_reset"])
             for table in _DERIVED:
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - names from the tuple above
-            connection.execute("INSERT INTO text_index (text_index) VALUES ('delete-all')")
             connection.execute(_SQL["drop_derivable_tombstones"])
             lay_frozen(connection)
             connection.execute(_SQL["requeue_all"])

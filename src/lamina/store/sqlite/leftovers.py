@@ -1,5 +1,5 @@
-"""Looking for what should not be in a folder's files any more: bytes in free pages, words of deleted rows in the text index,
-objects of a repository that no commit names, copies aside."""
+"""Looking for what should not be in a folder's files any more: bytes in free pages, objects of a repository that no commit names, copies
+aside."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ _SQL = load_blocks("lamina.store.sqlite")
 _TRUNK: Final = struct.Struct(">II")
 _LOOKS: Final = 5
 _AGAIN_S: Final = 0.1
-_STRUCTURE_2: Final = b"\xff\x00\x00\x01"
 
 
 def rows_with(path: Path, tenant_id: str, ids: Collection[str]) -> dict[str, int]:
@@ -76,9 +75,6 @@ def _in_database(path: Path) -> Iterator[str]:
         dirty = _dirty_pages(path, _pragma(connection, "page_size"))
         if dirty:
             yield f"{dirty} free pages of the database hold something"
-        deleted = _deleted_texts(connection)
-        if deleted:
-            yield f"the text index has words of {deleted} deleted rows, until it is merged"
 
 
 def _dirty_pages(path: Path, size: int) -> int:
@@ -101,40 +97,6 @@ def _dirty_pages(path: Path, size: int) -> int:
 
 def _page(descriptor: int, number: int, size: int) -> bytes:
     return os.pread(descriptor, size, (number - 1) * size)
-
-
-def _deleted_texts(connection: apsw.Connection) -> int:
-    """How many entries of the text index are of deleted rows: from its structure record, as fts5_index.c writes it."""
-    for (record,) in connection.execute(_SQL["text_structure"]):
-        if record[4:8] != _STRUCTURE_2:
-            return 0
-        numbers = _varints(record[8:])
-        levels, _, _ = next(numbers), next(numbers), next(numbers)
-        deleted = 0
-        for _ in range(levels):
-            _, segments = next(numbers), next(numbers)
-            for _ in range(segments):
-                *_, tombstones, _ = [next(numbers) for _ in range(8)]
-                deleted += tombstones
-        return deleted
-    return 0
-
-
-def _varints(data: bytes) -> Iterator[int]:
-    """SQLite's numbers of 1 to 9 bytes."""
-    at = 0
-    while at < len(data):
-        value = 0
-        for place in range(9):
-            byte = data[at]
-            at += 1
-            if place == 8:
-                value = (value << 8) | byte
-                break
-            value = (value << 7) | (byte & 0x7F)
-            if byte < 0x80:
-                break
-        yield value
 
 
 def _in_repository(path: Path) -> Iterator[str]:

@@ -85,6 +85,8 @@ def migrate(connection: apsw.Connection) -> list[Migration]:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+    if not done:
+        connection.execute("PRAGMA incremental_vacuum").fetchall()  # what only steps on the way had
     return taken
 
 

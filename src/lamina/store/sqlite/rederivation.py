@@ -28,7 +28,7 @@ from lamina.store.sqlite.audit import carry_over
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer, open_connection, translated
 from lamina.store.sqlite.erasing import fill_frozen, forget_aside
-from lamina.store.sqlite.index import drop_text, put_terms
+from lamina.store.sqlite.index import drop_text
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.payloads import read_payload
 
@@ -251,20 +251,13 @@ class SqliteRederivation:
             ORDER BY a.id"""  # noqa: S608 - the columns of our own table
         for number, *values in list(connection.execute(differing)):
             marks = ", ".join("?" * len(columns))
-            row = dict(zip(columns, values, strict=True))
             if number is None:
                 connection.execute(f"INSERT INTO main.text ({listed}) VALUES ({marks})", values)  # noqa: S608
-                ((put_at, *_),) = connection.execute(_SQL["find_text"], (row["tenant_id"], row["record_id"]))
             else:
                 connection.execute(
                     f"UPDATE main.text SET ({listed}) = ({marks}) WHERE id = ?",  # noqa: S608
                     (*values, number),
                 )
-                connection.execute(_SQL["delete_terms"], (number,))
-                put_at = number
-            if not row["excluded"]:
-                terms = f"{row['terms']} {row['keys']}"
-                put_terms(connection, put_at, str(row["tenant_id"]), str(row["scope"]), terms)
         model = _state_of(connection.execute).versions.get(VECTORS)
         connection.execute(_SQL["drop_vectors"], (*place, model))
         connection.execute(_SQL["want_vectors"], place)

@@ -392,8 +392,7 @@ CREATE TRIGGER mention_taken INSTEAD OF DELETE ON mention BEGIN
 END;
 
 
--- What search reads, in numbers. `id` orders rows by indexing; the full-text table shares it as its rowid. Statements read, put and change
--- the view `text`.
+-- What search reads, in numbers. `id` orders rows by indexing. Statements read, put and change the view `text`.
 CREATE TABLE text_row (
   id             INTEGER PRIMARY KEY AUTOINCREMENT,
   record         INTEGER NOT NULL,
@@ -417,13 +416,6 @@ CREATE TABLE text_row (
 CREATE UNIQUE INDEX text_row_record ON text_row (record);
 CREATE INDEX text_row_place ON text_row (place);
 CREATE INDEX text_row_unembedded ON text_row (id) WHERE wants_vector = 1;
-
--- Terms come analysed, so the tokenizer only splits them. The scope stands among them as one token: every match is
--- cut to its scopes inside the index. Positions are kept (detail is full): without them, and without content, every
--- rank is zero.
-CREATE VIRTUAL TABLE text_index USING fts5 (
-  terms, content = '', contentless_delete = 1, tokenize = 'ascii'
-);
 
 -- The models that made vectors, by numbers.
 CREATE TABLE embedder (

@@ -1,9 +1,7 @@
 """Having nothing of deleted rows left in the file.
 
-Rows are overwritten as they go (``PRAGMA secure_delete``), but three things outlast them. A row that leaves the full-text
-table is only marked there, and its words end when the index is merged: SQLite's own ``secure-delete`` for that table does
-nothing where it keeps no content, and where it does takes 25 times as long as merging (decision 0045). The write-ahead
-file has every page as it was, until it is emptied. And pages keep bytes of rows that moved elsewhere (``gaps.py``).
+Rows are overwritten as they go (``PRAGMA secure_delete``), but two things outlast them. The write-ahead file has every page as
+it was, until it is emptied. And pages keep bytes of rows that moved elsewhere (``gaps.py``).
 """
 
 from __future__ import annotations
@@ -30,8 +28,7 @@ _AGAIN_S = 0.1
 
 
 def scrub(path: Path, writer: Writer) -> Scrubbed:
-    """Mirrors ``Traces.scrub``: merge the text index, give free pages back, empty the write-ahead file."""
-    merges = _merge(writer)
+    """Mirrors ``Traces.scrub``: give free pages back, empty the write-ahead file."""
     # Pages are flushed as they are moved or cleared, and a commit that only says so needs to outlast nothing.
     with translated(), contextlib.closing(open_connection(path, durable=False)) as connection:
         rewritten = _pragma(connection, "auto_vacuum") != _INCREMENTAL
@@ -42,21 +39,7 @@ def scrub(path: Path, writer: Writer) -> Scrubbed:
         with contextlib.closing(open_connection(path, durable=False)) as mover:
             cleared = clear_gaps(path, connection, mover)
         emptied = _empty_log(connection)
-    return Scrubbed(merges, freed, rewritten, emptied and cleared)
-
-
-def _merge(writer: Writer) -> int:
-    """Merge everything into one, a few pages in each write; how many writes that took."""
-    pages, merges = -limits.SCRUBBED_PAGES, 0  # the first, below zero, has every part of the index take part
-    while writer.write(lambda connection, given=pages: _merged(connection, given)):  # type: ignore[misc]
-        pages, merges = limits.SCRUBBED_PAGES, merges + 1
-    return merges
-
-
-def _merged(connection: apsw.Connection, pages: int) -> bool:
-    before = connection.total_changes()
-    connection.execute(_SQL["merge_all_terms"], (pages,))
-    return connection.total_changes() - before > 1  # one is the statement's own
+    return Scrubbed(0, freed, rewritten, emptied and cleared)
 
 
 def _free(connection: apsw.Connection, writer: Writer) -> int:

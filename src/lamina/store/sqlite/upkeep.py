@@ -13,7 +13,6 @@ from typing import TypedDict
 
 import apsw
 
-from lamina import limits
 from lamina.errors import Fault, Unavailable
 from lamina.kernel.time import Instant
 from lamina.observe.rounds import Failures
@@ -153,9 +152,6 @@ class SqliteUpkeep:
 
     def compact(self) -> Compaction:
         """Mirrors ``Upkeep.compact``."""
-        merges = 0
-        while merges < limits.COMPACT_MERGES_MAX and self._writer.write(_merge):
-            merges += 1
         while self._writer.write(pack_some):
             pass
         divided: int | None = 0
@@ -164,7 +160,7 @@ class SqliteUpkeep:
         with translated(), contextlib.closing(open_connection(self._path, durable=False)) as connection:
             # Passive: readers and the writer go on, and what they still hold is left for another time.
             _, logged, moved = next(connection.execute("PRAGMA wal_checkpoint(passive)"))
-        return Compaction(max(0, moved), complete=logged == moved, index_merges=merges)
+        return Compaction(max(0, moved), complete=logged == moved, index_merges=0)
 
 
 def database_faults(path: Path) -> list[str]:
@@ -265,13 +261,6 @@ class SummariesWaiting(TypedDict):
 def _waiting(readers: Readers) -> SummariesWaiting:
     count, since = readers.row(_SQL["summaries_waiting"], (FOLD,)) or (0, None)
     return SummariesWaiting(summaries_waiting=count, summaries_waiting_since=since)
-
-
-def _merge(connection: apsw.Connection) -> bool:
-    before = connection.total_changes()
-    connection.execute(_SQL["merge_terms"], (limits.COMPACT_PAGES,))
-    # One change is the statement's own: the index had nothing more to merge.
-    return connection.total_changes() - before > 1
 
 
 def failing_of(folder: Path) -> dict[str, str]:

@@ -31,19 +31,10 @@ WHERE tenant = (SELECT number FROM tenant WHERE tenant_id = ?1) AND event_id IS 
 -- What was still to be derived of them.
 DELETE FROM job WHERE tenant_id = ?1 AND event_id IN (SELECT value FROM json_each(?2));
 
--- name: text_numbers
--- The numbers of the rows of search of some ids, a JSON list.
-SELECT t.id FROM json_each(?2) AS wanted CROSS JOIN identifier AS n CROSS JOIN text_row AS t
-WHERE n.id = wanted.value AND n.tenant_id = ?1 AND t.record = n.number;
-
 -- name: drop_texts
--- The rows of search of these numbers, a JSON list.
-DELETE FROM text_row WHERE id IN (SELECT value FROM json_each(?2))
-  AND EXISTS (SELECT 1 FROM place WHERE number = text_row.place AND tenant_id = ?1);
-
--- name: drop_terms
--- And their terms, by one statement: each has the full-text table write down what it has changed.
-DELETE FROM text_index WHERE rowid IN (SELECT value FROM json_each(?1));
+-- The rows of search of some ids, a JSON list.
+DELETE FROM text_row WHERE record IN (
+  SELECT n.number FROM json_each(?2) AS wanted CROSS JOIN identifier AS n WHERE n.id = wanted.value AND n.tenant_id = ?1);
 
 -- name: drop_vectors_of
 -- The vectors of some ids.

@@ -6,19 +6,11 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?
 
 -- name: find_text
 -- The row of a record.
-SELECT id, recorded_at, scope, terms, keys FROM text WHERE tenant_id = ?1 AND record_id = ?2;
+SELECT id, recorded_at, scope FROM text WHERE tenant_id = ?1 AND record_id = ?2;
 
 -- name: delete_text
 -- Take a record out of the row table.
 DELETE FROM text_row WHERE id = ?2 AND EXISTS (SELECT 1 FROM place WHERE number = text_row.place AND tenant_id = ?1);
-
--- name: insert_terms
--- Make a row findable.
-INSERT INTO text_index (rowid, terms) VALUES (?1, ?2);
-
--- name: delete_terms
--- Make a row unfindable.
-DELETE FROM text_index WHERE rowid = ?1;
 
 -- name: index_tip
 -- How far the rows of a scope go, each figure from the end of an index; ?4 is a JSON list of the stages.
@@ -47,15 +39,6 @@ WHERE e.scope = ?2 AND e.cancelled_after IS NULL ORDER BY e.position;
 SELECT id, tenant_id, record_id, layer, scope, recorded_at, observed_at, session, speaker, role, characters,
        question_share, self_share, terms, keys, wants_vector, quarantined, days
 FROM text WHERE tenant_id = ?1 AND scope = ?2 AND id > ?3 AND excluded = 0 ORDER BY id LIMIT ?4;
-
--- name: search_text
--- The best matches: ?1 is a full-text expression that begins with its scopes, ?2 the tenant. The join is crossed so
--- that matches lead to rows; the other way round reads every row of the scopes.
-SELECT t.record_id, -m.rank
-FROM (SELECT rowid, rank FROM text_index WHERE text_index MATCH ?1 ORDER BY rank LIMIT ?4) m
-CROSS JOIN text AS t ON t.id = m.rowid
-WHERE t.tenant_id = ?2 AND t.scope IN (SELECT value FROM json_each(?3)) AND t.excluded = 0
-ORDER BY m.rank, t.id;
 
 -- name: exclude_text
 -- Keep a record's row, by its number, from those who list rows.
@@ -126,7 +109,3 @@ WHERE true ON CONFLICT DO UPDATE SET changes = changes + 1;
 -- name: index_changes
 -- How often rows of a scope were removed or excluded.
 SELECT changes FROM index_change WHERE tenant_id = ?1 AND scope = ?2;
-
--- name: merge_terms
--- Merge up to so many pages of the full-text index.
-INSERT INTO text_index (text_index, rank) VALUES ('merge', ?1);

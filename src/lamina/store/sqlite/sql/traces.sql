@@ -162,14 +162,6 @@ SELECT tenant_id, rewrites FROM rewriting WHERE due = 1;
 -- The repository is written anew as often as that.
 UPDATE rewriting SET due = 0 WHERE tenant_id = ?1 AND rewrites = ?2;
 
--- name: merge_all_terms
--- Begin or go on to merge the whole full-text index into one, so many pages at once: rows that were deleted end there.
-INSERT INTO text_index (text_index, rank) VALUES ('merge', ?1);
-
--- name: text_structure
--- What the full-text index is made of.
-SELECT block FROM text_index_data WHERE id = 10;
-
 -- name: tombstones_of_erasure
 -- What an erasure left in the place of what it took.
 SELECT tenant_id, id, layer, scope, cascade, erasure_id, audit_id, erased_at FROM tombstone

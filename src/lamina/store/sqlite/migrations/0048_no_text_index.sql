@@ -1,3 +1,6 @@
+-- Nothing asks the full-text table: a searched scope's words are held in memory, of the rows that have them as texts.
+DROP TABLE text_index;
+
 -- What changed lately is named by the numbers of ids, in a fifth of the room and without looking for the ids at each write. Nobody remembers
 -- anything yet who will read these rows.
 DROP TRIGGER record_row_put;
