@@ -40,7 +40,7 @@ def test_the_runtime_reports_to_nobody_and_a_process_that_loaded_it_can_be_forke
 
 
 def test_word_vectors_are_read_where_they_lie_in_the_file(embedder: MiniLmEmbedder) -> None:
-    states = next(iter(embedder._states([TEXTS[0]])))
+    _, states = next(iter(embedder._states([TEXTS[0]])))
     import onnxruntime  # behind the embedder, which lets it report to nobody
 
     options = onnxruntime.SessionOptions()
