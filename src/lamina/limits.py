@@ -204,10 +204,8 @@ DISK_FREE_BYTES_MIN: Final = 256 * 1024 * 1024  # below it the server reports it
 FOLDED_VERSIONS_MAX: Final = 16  # that are read with an old one: a tenth of a millisecond
 ERASE_ROWS: Final = 500  # events or rows in one write of an erasure, or of packing: others wait milliseconds
 DIVIDED_ROWS: Final = 200  # of which token vectors are put into pieces in one write: milliseconds
-READ_FIRST_TRIES: Final = 4  # of a write that reads beside others, until it reads under the lock
 FREED_PAGES: Final = 256  # given back in one write
 GAP_PAGES: Final = 128  # of the database cleared while nobody else writes: some milliseconds
-LOG_LEFT_PAGES: Final = 200  # of the write-ahead file, moved while nobody else writes: a millisecond
 LOG_EMPTIED_TRIES: Final = 20  # at the write-ahead file, while others read from it
 
 # Recall.

@@ -87,7 +87,7 @@ def test_whoever_asks_as_it_lands_is_told_once(writer: Writer) -> None:
     assert sorted(told) == list(range(500))
 
 
-@pytest.mark.parametrize("beside", [0, 1, 2, limits.READ_FIRST_TRIES])
+@pytest.mark.parametrize("beside", [0, 1, 2, ReadsFirst.TRIES])
 def test_who_reads_first_lets_others_write_and_begins_anew_after_them(tmp_path: Path, beside: int) -> None:
     other = open_connection(tmp_path / "db", durable=False)
     other.execute("CREATE TABLE t (n INTEGER UNIQUE)")
@@ -105,7 +105,7 @@ def test_who_reads_first_lets_others_write_and_begins_anew_after_them(tmp_path: 
 
     # Its change follows on what it read, whoever wrote meanwhile.
     assert writer.write(ReadsFirst(work)) == beside
-    assert begun == [(count, count == limits.READ_FIRST_TRIES) for count in range(beside + 1)]
+    assert begun == [(count, count == ReadsFirst.TRIES) for count in range(beside + 1)]
     assert {row[0] for row in other.execute("SELECT n FROM t")} == {*range(1, beside + 1), 10 + beside}
     writer.close()
     other.close()

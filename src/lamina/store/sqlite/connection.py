@@ -284,7 +284,7 @@ class Writer:
         """A work that reads first; None where there is none, or where somebody else wrote each time after it began to read."""
         if len(group) != 1 or not isinstance(group[0][0], ReadsFirst):
             return None
-        for _ in range(limits.READ_FIRST_TRIES):
+        for _ in range(ReadsFirst.TRIES):
             try:
                 return self._transaction(group, "BEGIN DEFERRED")
             except apsw.BusyError:

@@ -33,6 +33,8 @@ _AGAIN_S: Final = 0.05
 _PAUSE_S: Final = 0.002
 """In which whoever waits for the lock has it."""
 _READ_PAGES: Final = 256
+_LEFT_PAGES: Final = 200
+"""Of the write-ahead file, that are moved while nobody else writes: a millisecond."""
 _open: dict[str, int] = {}
 """Descriptors are kept: closing one would take the locks of every connection that this process has to the file."""
 
@@ -120,7 +122,7 @@ def mostly_moved(connection: apsw.Connection) -> bool:
     """Move what the write-ahead file has into the database; whether so little is left that it may be moved under the lock, for which
     others wait."""
     left = _pages_left(connection)
-    return left is not None and left <= limits.LOG_LEFT_PAGES
+    return left is not None and left <= _LEFT_PAGES
 
 
 def _pages_left(connection: apsw.Connection) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import apsw
 
@@ -115,6 +115,8 @@ class ReadsFirst(Generic[T]):
     """
 
     __slots__ = ("_work",)
+    TRIES: ClassVar = 4
+    """Beside others, until it reads under the lock."""
 
     def __init__(self, work: Callable[[apsw.Connection], T]) -> None:
         self._work = work
