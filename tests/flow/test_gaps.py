@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from given import ALICE, BOB, TENANT, append
 from lamina.store.sqlite import SqliteStore, database_faults
+from lamina.store.sqlite.connection import open_connection
+from lamina.store.sqlite.gaps import mostly_moved
 
 
 def dirty(path: Path) -> int:
@@ -52,4 +55,18 @@ def test_bytes_of_rows_that_moved_are_cleared_beside_writers(tmp_path: Path, pat
     store.close()
     store = SqliteStore(tmp_path, durable=False)
     assert len(store.log.walk(TENANT, 0, 100_000)) == 400 + len(seen)
+    store.close()
+
+
+def test_no_lock_is_taken_while_most_is_still_to_be_moved(tmp_path: Path, path: Path) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    with contextlib.closing(open_connection(path, durable=False, read_only=True)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM event").fetchall()
+        for number in range(100):
+            append(store, f"tea {number}", scope=ALICE)
+        with contextlib.closing(open_connection(path, durable=False)) as mover:
+            assert not mostly_moved(mover)
+            reader.execute("COMMIT")
+            assert mostly_moved(mover)
     store.close()

@@ -64,6 +64,26 @@ def test_pages_are_moved_by_another_thread_and_the_file_is_begun_anew(tmp_path: 
         assert count > 12
 
 
+def test_fewer_pages_are_due_behind_a_write_that_wants_them_moved_sooner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints_of, "_PAGES", 1000)
+    monkeypatch.setattr(checkpoints_of, "_FEW", 8)
+    writer, checkpoints = _begun(tmp_path)
+    _put(writer, 12)
+    assert checkpoints._thread is None
+
+    def both(connection: apsw.Connection) -> None:
+        connection.execute("INSERT INTO note VALUES ('tea')")
+        checkpoints.sooner()
+
+    writer.write(both)
+    _until(lambda: checkpoints._moved > 8)
+    writer.finish()
+    checkpoints.close()
+    writer.close()
+
+
 def test_a_writer_waits_where_far_too_many_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer, checkpoints = _begun(tmp_path)
     monkeypatch.setattr(checkpoints_of, "_PAGES_MAX", 8)
