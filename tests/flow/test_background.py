@@ -19,10 +19,11 @@ import pytest
 
 from given import ALICE, NOON, TENANT, ManualClock, append
 from lamina import limits
-from lamina.cli import supervise
+from lamina.cli import supervise, trim
 from lamina.cli.check import RegularCheck
 from lamina.cli.retain import DailyRetention
 from lamina.cli.supervise import Workers
+from lamina.cli.trim import RegularTrim
 from lamina.errors import LaminaError
 from lamina.forget.expired import ExpiredEraser
 from lamina.forget.expiring import Expirer
@@ -324,6 +325,15 @@ def checking(world: World) -> Part:
     return Part(lambda: checked.runs == 1)
 
 
+def trimming(world: World) -> Part:
+    given: list[None] = []
+    world.patches.setattr(trim, "give_back", world.fault.before(lambda: given.append(None)))
+    regular = RegularTrim(world.failures, every_s=0.0)
+    world.stack.callback(regular.stop)
+    regular.start()
+    return Part(lambda: bool(given))
+
+
 def keeping_workers(world: World) -> Part:
     started: list[subprocess.Popen[bytes]] = []
     real = subprocess.Popen
@@ -354,6 +364,7 @@ PARTS: dict[str, list[Callable[[World], Part]]] = {
     "lamina-worker": [derivation, embedding],
     "lamina-retention": [retention],
     "lamina-check": [checking],
+    "lamina-trim": [trimming],
     "lamina-workers": [keeping_workers],
 }
 BY_CALL = {
@@ -368,6 +379,7 @@ BY_CALL = {
 }
 
 NO_THREADS = {
+    "lamina-blocks",
     "lamina-data",
     "lamina-hooks",
     "lamina-mcp",

@@ -36,6 +36,7 @@ _TRIMMED = """
 import ctypes, time
 from lamina.cli.process import share_heaps
 from lamina.cli.trim import RegularTrim
+from lamina.observe.rounds import Failures
 
 def own():
     return next(int(line.split()[1]) for line in open("/proc/self/smaps_rollup") if line.startswith("Anonymous"))
@@ -44,7 +45,7 @@ share_heaps()
 kept = [[bytes(60_000), bytes(600)] for _ in range(1_000)]
 for each in kept:
     each[0] = None  # holes between what stays
-full, trim = own(), RegularTrim(every_s=0.01)
+full, trim = own(), RegularTrim(Failures(), every_s=0.01)
 trim.start()
 until = time.monotonic() + 30
 while own() > full - 40_000 and time.monotonic() < until:

@@ -83,6 +83,7 @@ def _load() -> SharedBlocks:
     share_heaps()
     import lamina.cli.serve  # noqa: F401 - for the processes to come
     from lamina.index.blocks import SharedBlocks
+    from lamina.index.heap import give_back
     from lamina.models.minilm import MiniLmEmbedder
 
     use_one_core_a_product()
@@ -90,6 +91,7 @@ def _load() -> SharedBlocks:
         MiniLmEmbedder().encode([""])
     blocks = SharedBlocks()
     gc.collect()
+    give_back()
     gc.freeze()  # a collection in a fork would write to every object
     return blocks
 

@@ -125,7 +125,7 @@ def _beside(
     settings: Settings, server: Server, share: Share | None
 ) -> list[Workers | DailyRetention | RegularCheck | RegularTrim]:
     """What runs beside the calls, begun: of several processes the first does what is done once for the folder."""
-    begun: list[Workers | DailyRetention | RegularCheck | RegularTrim] = [RegularTrim()]
+    begun: list[Workers | DailyRetention | RegularCheck | RegularTrim] = [RegularTrim(server.failures)]
     if share is None:
         begun.append(Workers(settings, server.failures))
     if share is None or share.leads:

@@ -6,8 +6,11 @@ import threading
 
 from lamina import limits
 from lamina.index.heap import give_back
+from lamina.observe.rounds import Failures
 
 __all__ = ["RegularTrim"]
+
+_PART = "giving back free memory"
 
 
 class RegularTrim:
@@ -17,7 +20,8 @@ class RegularTrim:
     out. Giving them back takes 6 ms there.
     """
 
-    def __init__(self, *, every_s: float = limits.TRIM_EVERY_S) -> None:
+    def __init__(self, failures: Failures, *, every_s: float = limits.TRIM_EVERY_S) -> None:
+        self._failures = failures
         self._every_s = every_s
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="lamina-trim", daemon=True)
@@ -29,8 +33,16 @@ class RegularTrim:
     def stop(self) -> None:
         """Finish what runs."""
         self._stopping.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _run(self) -> None:
-        while not self._stopping.wait(self._every_s):
-            give_back()
+        wait_s = self._every_s
+        while not self._stopping.wait(wait_s):
+            try:
+                give_back()
+            except Exception as error:
+                wait_s = max(self._every_s, self._failures.note(_PART, error))
+            else:
+                wait_s = self._every_s
+                self._failures.over(_PART)
