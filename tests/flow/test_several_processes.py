@@ -6,8 +6,10 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -143,6 +145,26 @@ def test_who_was_forked_outlives_the_one_that_did_and_is_replaced_like_any(runni
     assert running.supervisor.wait() == 0
     wait_until(lambda: not _lives(second))
     assert not answers(running.port)
+
+
+@pytest.mark.skipif(not can_fork(), reason="nothing is forked here")
+def test_what_is_still_loading_ends_with_its_supervisor() -> None:
+    """It has the port: another server of the folder could not begin."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    code = (
+        "import sys, time; from lamina.cli import fork_server as f;"
+        "f._load = lambda: print('loading', flush=True) or time.sleep(600); f.forked(int(sys.argv[1]))"
+    )
+    command = [sys.executable, "-c", code, str(theirs.fileno())]
+    with theirs, subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE) as loading:
+        assert loading.stdout is not None
+        assert loading.stdout.readline() == b"loading\n"
+        theirs.close()
+        ours.send(b"a request, which waits")
+        time.sleep(0.2)
+        assert loading.poll() is None
+        ours.close()
+        assert loading.wait(30) == 1
 
 
 def test_a_share_is_what_its_words_say() -> None:

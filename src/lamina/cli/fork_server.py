@@ -12,8 +12,12 @@ import contextlib
 import gc
 import json
 import os
+import select
 import signal
 import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -55,7 +59,8 @@ def forked(descriptor: int) -> Fork | None:
     """
     with socket.socket(fileno=descriptor) as supervisor:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the supervisor decides
-        blocks = _load()
+        with _ending_with(supervisor):
+            blocks = _load()
         while True:
             try:
                 message, descriptors, _, _ = socket.recv_fds(supervisor, MESSAGE_BYTES_MAX, 1)
@@ -77,6 +82,32 @@ def forked(descriptor: int) -> Fork | None:
             process = os.pidfd_open(pid)  # of one that ended already, too: nobody else waits for it
             _answer(supervisor, {"pid": pid}, process)
             os.close(process)
+
+
+@contextmanager
+def _ending_with(supervisor: socket.socket) -> Iterator[None]:
+    """For as long as it loads, end this process at once where the supervisor is gone: it has the port, too.
+
+    A thread looks, which is over before anything is forked.
+    """
+    loaded, told = os.pipe()
+
+    def look() -> None:
+        ends = select.poll()
+        ends.register(supervisor, 0)  # its end alone: requests wait
+        ends.register(loaded, select.POLLIN)
+        if any(end != loaded for end, _ in ends.poll()):
+            os._exit(1)
+
+    thread = threading.Thread(target=look, name="lamina-input", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        os.write(told, b"1")
+        thread.join()
+        os.close(loaded)
+        os.close(told)
 
 
 def _load() -> SharedBlocks:
