@@ -19,7 +19,8 @@ __all__ = ["ErasureReceipt", "ReceiptSignature", "signed_receipt", "verify_erasu
 
 
 class LookedAt(Result):
-    """What was looked at: tables and kinds of files of ``store.owners``, and what was done before, so that nothing hides."""
+    """What was looked at: tables and kinds of files of ``store.owners``, and what was done before, so that nothing hides.
+    ``text_index_merges`` is 0: earlier releases had such an index."""
 
     tables: int
     kinds_of_files: int

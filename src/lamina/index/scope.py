@@ -3,8 +3,7 @@
 Everything is scoped: statistics of one scope never see another, and a search as of an earlier moment
 draws its candidates among the rows that had been recorded by then. Turns that still wait to be indexed are taken from the log, by
 their words (decision 0032). All is exact but which vectors of a large scope are
-looked at (decision 0005). The store's own full-text index holds the same
-terms on disk; this one answers ten times faster and gives the figures that ranking needs.
+looked at (decision 0005).
 """
 
 from __future__ import annotations

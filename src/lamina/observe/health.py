@@ -219,7 +219,7 @@ class Operating:
         return Answer(result, accepted=left.events > 0)
 
     def compact(self, request: CompactRequest, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
-        """Merge the text index and empty the write-ahead file."""
+        """Pack what an earlier release wrote and empty the write-ahead file."""
         done = self._store.upkeep.compact()
         return Answer(
             Compacted(pages_moved=done.pages_moved, complete=done.complete, index_merges=done.index_merges)
@@ -314,6 +314,6 @@ def operator_operations(
             tier=Tier.EXPERIMENTAL,
             grants=lambda r, p: [Grant(Capability.ADMIN_COMPACT)],  # noqa: ARG005 - the port's shape
             handler=operating.compact,
-            summary="Merge the text index and empty the write-ahead file.",
+            summary="Pack what an earlier release wrote and empty the write-ahead file.",
         ),
     ]

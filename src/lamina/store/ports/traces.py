@@ -119,7 +119,7 @@ class Traces(Protocol):
         ...
 
     def scrub(self) -> Scrubbed:
-        """Have nothing of what was deleted left in the store's files: neither in free pages nor in the text index nor in the
+        """Have nothing of what was deleted left in the store's files: neither in free pages nor in the
         write-ahead file. Others write meanwhile, but for the one time that an older folder is written anew."""
         ...
 

@@ -1,4 +1,4 @@
-"""Index rows in SQLite: full text with FTS5, vectors as blobs."""
+"""Index rows in SQLite: what is searched as texts, vectors as blobs."""
 
 from __future__ import annotations
 
