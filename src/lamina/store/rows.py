@@ -27,6 +27,7 @@ from lamina.kernel.records import (
     Layer,
     Loop,
     LoopStatus,
+    Mention,
     ObjectValue,
     Record,
     Stance,
@@ -43,6 +44,7 @@ __all__ = [
     "packed_row",
     "parsed",
     "read_head",
+    "read_mention",
     "read_record",
     "read_text",
     "record_row",
@@ -444,6 +446,20 @@ def text_row(row: TextRow) -> Row:
         int(row.wants_vector),
         row.quarantined,
         row.days,
+    )
+
+
+def read_mention(row: Row) -> Mention:
+    """The value of a ``mention`` row."""
+    tenant_id, entity_id, scope, event_id, position, surface, kind = row
+    return Mention(
+        tenant_id=tenant_id,
+        entity_id=entity_id,
+        scope=Scope(scope),
+        event_id=event_id,
+        position=position,
+        surface=surface,
+        type=kind,
     )
 
 

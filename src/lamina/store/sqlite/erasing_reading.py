@@ -13,7 +13,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.index import TextRow
-from lamina.store.rows import Row, read_record, read_text
+from lamina.store.rows import Row, read_mention, read_record, read_text
 from lamina.store.sqlite.codec import ALL_STAGES, json_list, read_event
 from lamina.store.sqlite.folding import all_whole
 from lamina.store.sqlite.log import SqliteLog
@@ -112,18 +112,8 @@ class SqliteReading:
 
     def mentions(self, ids: Collection[str]) -> list[Mention]:
         """Mirrors ``Reading.mentions``."""
-        return [
-            Mention(
-                tenant_id=row[0],
-                entity_id=row[1],
-                scope=Scope(row[2]),
-                event_id=row[3],
-                position=row[4],
-                surface=row[5],
-                type=row[6],
-            )
-            for row in self._asked("mentions_of_events", self._tenant_id, json_list(sorted(ids)))
-        ]
+        rows = self._asked("mentions_of_events", self._tenant_id, json_list(sorted(ids)))
+        return list(map(read_mention, rows))
 
     def senders(self, into: Scope) -> list[Scope]:
         """Mirrors ``Reading.senders``."""

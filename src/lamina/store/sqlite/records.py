@@ -34,7 +34,7 @@ from lamina.store.bodies import packed
 from lamina.store.claim_digests import claim_digest, matter_digest
 from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
 from lamina.store.ports.writes import Writes
-from lamina.store.rows import BODY, Row, packed_row, read_head, read_record
+from lamina.store.rows import BODY, Row, packed_row, read_head, read_mention, read_record
 from lamina.store.rules.records import as_stood
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
@@ -424,18 +424,7 @@ class SqliteRecords:
     ) -> list[Mention]:
         """Mirrors ``Records.mentions``."""
         bindings = (tenant_id, json_list(sorted(set(entity_ids))), json_list(sorted(set(scopes))), limit)
-        return [
-            Mention(
-                tenant_id=row[0],
-                entity_id=row[1],
-                scope=Scope(row[2]),
-                event_id=row[3],
-                position=row[4],
-                surface=row[5],
-                type=row[6],
-            )
-            for row in self._readers.rows(_SQL["mentions_in_scopes"], bindings)
-        ]
+        return list(map(read_mention, self._readers.rows(_SQL["mentions_in_scopes"], bindings)))
 
 
 def _narrowest(query: RecordQuery) -> str:
