@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import threading
 
 from lamina.access.retention import Retention
-from lamina.observe.rounds import Failures
+from lamina.observe.rounds import Failures, RegularRounds
 
 __all__ = ["DailyRetention"]
 
@@ -14,11 +13,10 @@ _LOG = logging.getLogger("lamina.retention")
 _EVERY_S = 24 * 3600.0
 _FIRST_S = 60.0
 _AGAIN_S = 3600.0
-_PART = "audit retention"
 
 
-class DailyRetention:
-    """A thread that sleeps, and prunes when it wakes."""
+class DailyRetention(RegularRounds):
+    """Prunes."""
 
     def __init__(
         self,
@@ -28,30 +26,17 @@ class DailyRetention:
         first_s: float = _FIRST_S,
         again_s: float = _AGAIN_S,
     ) -> None:
+        super().__init__(
+            "audit retention",
+            self._prune,
+            failures,
+            thread="lamina-retention",
+            first_s=first_s,
+            again_s=again_s,
+        )
         self._retention = retention
-        self._failures = failures
-        self._first_s, self._again_s = first_s, again_s
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="lamina-retention", daemon=True)
 
-    def start(self) -> None:
-        """Begin, a minute from now unless told otherwise."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Finish what runs."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        wait_s = self._first_s
-        while not self._stopping.wait(wait_s):
-            try:
-                deleted = self._retention.run()
-            except Exception as error:
-                wait_s = max(self._again_s, self._failures.note(_PART, error))
-            else:
-                wait_s = _EVERY_S
-                self._failures.over(_PART)
-                _LOG.info("deleted %d audit rows past their retention", deleted)
+    def _prune(self) -> float:
+        deleted = self._retention.run()
+        _LOG.info("deleted %d audit rows past their retention", deleted)
+        return _EVERY_S

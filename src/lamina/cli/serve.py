@@ -28,7 +28,7 @@ from lamina.http.connections import ConnectionBounds, Connections, bounded_proto
 from lamina.index.blocks import Blocks
 from lamina.kernel.time import SystemClock
 from lamina.observe.logs import set_up_logging
-from lamina.observe.rounds import Failures
+from lamina.observe.rounds import Failures, RegularRounds
 from lamina.settings import Settings
 from lamina.store.opening import require_no_worker, usable
 from lamina.store.tallies import SharedTallies
@@ -121,11 +121,9 @@ def _serve(
             print("lamina stopped", file=sys.stderr, flush=True)
 
 
-def _beside(
-    settings: Settings, server: Server, share: Share | None
-) -> list[Workers | DailyRetention | RegularCheck | RegularTrim]:
+def _beside(settings: Settings, server: Server, share: Share | None) -> list[Workers | RegularRounds]:
     """What runs beside the calls, begun: of several processes the first does what is done once for the folder."""
-    begun: list[Workers | DailyRetention | RegularCheck | RegularTrim] = [RegularTrim(server.failures)]
+    begun: list[Workers | RegularRounds] = [RegularTrim(server.failures)]
     if share is None:
         begun.append(Workers(settings, server.failures))
     if share is None or share.leads:

@@ -18,7 +18,7 @@ from typing import Final
 from lamina import limits
 from lamina.errors import LaminaError
 
-__all__ = ["Failures", "class_of", "frames_of", "keep_at"]
+__all__ = ["Failures", "RegularRounds", "class_of", "frames_of", "keep_at"]
 
 _LOG = logging.getLogger("lamina.rounds")
 _STEP_S: Final = 0.2
@@ -105,6 +105,48 @@ class Failures:
             self._changed(self.standing())
         except (OSError, LaminaError) as error:
             _LOG.error("what fails could not be told: %s", class_of(error))
+
+
+class RegularRounds:
+    """A thread that sleeps, and works when it wakes: what comes a few times a day or an hour, beside the calls."""
+
+    def __init__(
+        self,
+        part: str,
+        work: Callable[[], float],
+        failures: Failures,
+        *,
+        thread: str,
+        first_s: float,
+        again_s: float,
+    ) -> None:
+        """``work`` returns how many seconds to sleep then; behind a round that failed it is ``again_s`` at least."""
+        self._part = part
+        self._work = work
+        self._failures = failures
+        self._first_s, self._again_s = first_s, again_s
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=thread, daemon=True)
+
+    def start(self) -> None:
+        """Begin: the first round comes after its seconds."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what runs."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        wait_s = self._first_s
+        while not self._stopping.wait(wait_s):
+            try:
+                wait_s = self._work()
+            except Exception as error:
+                wait_s = max(self._again_s, self._failures.note(self._part, error))
+            else:
+                self._failures.over(self._part)
 
 
 def keep_at(
