@@ -63,9 +63,8 @@ _BOUNDS: Final = (_LEVELS[1:].astype(np.float32) + _LEVELS[:-1]) / 2 / _SPREAD
 def pack(vectors: Float32Array) -> list[bytes]:
     """(n, d) float32 unit rows as stored: the scale as little-endian float16, then each three numbers of 40 levels in a uint16; 258 bytes at
     d = 384. Rows whose numbers are no multiple of three, or lie far apart, are d int8, as earlier releases wrote all."""
-    packed = quantise(vectors)
     if vectors.shape[1] % 3:
-        return _in_eight_bits(packed)
+        return _in_eight_bits(vectors)
     spread = np.sqrt(np.einsum("ij,ij->i", vectors, vectors) / vectors.shape[1])
     numbers = np.searchsorted(_BOUNDS, vectors / np.maximum(spread, 1e-12)[:, None])
     rows = _LEVELS[numbers]
@@ -76,13 +75,13 @@ def pack(vectors: Float32Array) -> list[bytes]:
         scale.tobytes() + code.tobytes() for scale, code in zip(scales.astype("<f2"), codes, strict=True)
     ]
     far = np.flatnonzero(like < _ALIKE_MIN)
-    whole = _in_eight_bits(TokenMatrix(packed.rows[far], packed.scales[far]))
-    for at, row in zip(far.tolist(), whole, strict=True):
+    for at, row in zip(far.tolist(), _in_eight_bits(vectors[far]), strict=True):
         coarse[at] = row
     return coarse
 
 
-def _in_eight_bits(packed: TokenMatrix) -> list[bytes]:
+def _in_eight_bits(vectors: Float32Array) -> list[bytes]:
+    packed = quantise(vectors)
     scales = packed.scales.astype("<f2")
     return [scale.tobytes() + row.tobytes() for scale, row in zip(scales, packed.rows, strict=True)]
 
