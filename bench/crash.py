@@ -46,7 +46,7 @@ _TENANT = "crash"
 _ROUND_S = (0.5, 3.0)
 """Before a kill: from a server that has hardly begun to one in full swing."""
 _PAUSE_S_MAX = 0.1
-_STARTED_S_MAX, _DERIVED_S_MAX = 120.0, 1800.0
+_STARTED_S_MAX, _DERIVED_S_MAX, _REPLACED_S_MAX = 120.0, 1800.0, 60.0
 _BEGAN = datetime(2026, 5, 13, 12, tzinfo=UTC)
 
 
@@ -248,6 +248,12 @@ class Folder:
         """kill -9; a server that died is started again. What was killed: there may be no worker at the moment."""
         assert self.process is not None, "it was started"
         victims = _kinds(self.process.pid)
+        if victim == "forks" and victims["serving"]:
+            # There is one while somebody is to be replaced.
+            os.kill(victims["serving"][0], signal.SIGKILL)
+            until = time.monotonic() + _REPLACED_S_MAX
+            while not (victims := _kinds(self.process.pid))["forks"] and time.monotonic() < until:
+                time.sleep(0.01)
         if victim in victims and not victims[victim]:
             victim = "server"
         if victim in victims:
@@ -292,13 +298,15 @@ def _children(pid: int) -> list[int]:
 def _kinds(supervisor: int) -> dict[str, list[int]]:
     """Which processes are the worker, which serve, and which forks those that do."""
     found: dict[str, list[int]] = {"worker": [], "serving": [], "forks": []}
-    for pid in _children(supervisor):
+    for child in _children(supervisor):
         with contextlib.suppress(OSError):
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            kind = "forks" if b"--forks" in command else "serving" if b"--share" in command else "worker"
-            found[kind].append(pid)
-            if kind == "forks":
-                found["serving"] += _children(pid)
+            for pid in (child, *_children(child)):
+                command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                if b"--forks" in command:
+                    name = Path(f"/proc/{pid}/comm").read_text().strip()
+                    found["serving" if name == "lamina-serves" else "forks"].append(pid)
+                elif pid == child:
+                    found["serving" if b"--share" in command else "worker"].append(pid)
     return found
 
 

@@ -69,8 +69,13 @@ class Running:
         return any(f"socket:[{inode}]" in links for inode in ends)
 
     def serving(self) -> list[int]:
-        """The serving processes, the oldest first: those that the supervisor's one process has forked."""
-        return [pid for each in _children(self.supervisor.pid) for pid in _children(each)]
+        """The serving processes, the oldest first: those that the supervisor has, or the one that forks them."""
+        below = [pid for each in _children(self.supervisor.pid) for pid in (each, *_children(each))]
+        return sorted(pid for pid in below if _called(pid) == "lamina-serves" or "--share" in _command(pid))
+
+    def forks(self) -> list[int]:
+        """The process that forks those that serve, while there is one."""
+        return [pid for pid in _children(self.supervisor.pid) if _called(pid) == "lamina-forks"]
 
 
 def _children(pid: int) -> list[int]:
@@ -78,6 +83,21 @@ def _children(pid: int) -> list[int]:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
         return sorted({int(each) for task in tasks for each in (task / "children").read_text().split()})
     except FileNotFoundError:  # it has just ended
+        return []
+
+
+def _called(pid: int) -> str:
+    """The name that a process has for tools; of one that has just ended none."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except FileNotFoundError:
+        return ""
+
+
+def _command(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+    except FileNotFoundError:
         return []
 
 
@@ -127,24 +147,48 @@ def test_figures_add_up_and_the_port_is_answered_while_a_process_is_left(running
 
 
 @pytest.mark.skipif(not can_fork(), reason="nothing is forked here")
-def test_who_was_forked_outlives_the_one_that_did_and_is_replaced_like_any(running: Running) -> None:
+def test_the_one_that_forks_ends_once_all_serve_and_who_dies_is_replaced(running: Running) -> None:
     wait_until(lambda: len(running.serving()) == 2)
-    forking, (first, second) = _children(running.supervisor.pid)[0], running.serving()
-    threads = list(Path(f"/proc/{forking}/task").iterdir())
-    assert len(threads) == 1  # a fork has but the one that forked it
-    os.kill(forking, signal.SIGKILL)
-    wait_until(lambda: not _lives(forking))
-    assert _lives(first)
-    assert _lives(second)
+    wait_until(lambda: not running.forks())
+    first, second = running.serving()
     assert "process" not in str(running.get("/v1/admin/health")["problems"])
     os.kill(first, signal.SIGKILL)
-    wait_until(lambda: len(running.serving()) == 1)  # by another in the place of the one that was killed
-    assert second not in running.serving()
+    wait_until(lambda: not _lives(first))
+    wait_until(lambda: "ended with code -9" in str(running.get("/v1/admin/health")["problems"]))
+    wait_until(lambda: len(running.serving()) == 2)
+    assert second in running.serving()
+    wait_until(lambda: not running.forks())
     running.asked_of_each()
     running.supervisor.terminate()
     assert running.supervisor.wait() == 0
     wait_until(lambda: not _lives(second))
     assert not answers(running.port)
+
+
+@pytest.mark.skipif(not can_fork(), reason="nothing is forked here")
+def test_who_was_forked_lives_on_when_the_one_that_did_is_killed(running: Running) -> None:
+    wait_until(lambda: len(running.serving()) == 2)
+    wait_until(lambda: not running.forks())
+    first, second = running.serving()
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: running.forks() != [])
+    os.kill(running.forks()[0], signal.SIGKILL)  # while it loads, or when it has forked already
+    wait_until(lambda: len(running.serving()) == 2 and not running.forks())
+    assert second in running.serving()
+    running.asked_of_each()
+
+
+@pytest.mark.skipif(not can_fork(), reason="nothing is forked here")
+def test_a_fork_has_but_the_one_thread_that_forked_it() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    command = [sys.executable, "-m", "lamina", "serve", "--forks", str(theirs.fileno())]
+    with ours, theirs, subprocess.Popen(command, pass_fds=[theirs.fileno()]) as loading:
+        theirs.close()
+        ours.send(json.dumps({"ended": loading.pid}).encode())  # nobody that it knows
+        assert json.loads(ours.recv(4096)) == {"code": None}
+        assert len(list(Path(f"/proc/{loading.pid}/task").iterdir())) == 1
+        ours.close()
+        assert loading.wait(30) == 0
 
 
 @pytest.mark.skipif(not can_fork(), reason="nothing is forked here")
@@ -168,9 +212,9 @@ def test_what_is_still_loading_ends_with_its_supervisor() -> None:
 
 
 def test_a_share_is_what_its_words_say() -> None:
-    share = Share(2, 3, (4, 5), 6, 7, begins=True)
+    share = Share(2, 3, (4, 5), 6, 7, 8, begins=True)
     assert Share.parse(str(share)) == share
-    for text in ("", "2/3/4/5", "2/3/x/6/7/0"):
+    for text in ("", "2/3/4/5", "2/3/x/6/7/8/0"):
         with pytest.raises(Invalid):
             Share.parse(text)
 

@@ -13,6 +13,7 @@ import pytest
 from lamina.index.blocks import SharedBlocks
 from lamina.index.vectors import VectorMatrix, pack
 from lamina.models.ports import Int8Array
+from lamina.store.tallies import shared_memory
 
 ROWS, WIDTH = 8_192, 384
 
@@ -43,15 +44,20 @@ def in_a_fork(work: Callable[[], None]) -> int:
 
 @pytest.fixture
 def blocks() -> SharedBlocks:
-    return SharedBlocks().of_process(1)
+    return SharedBlocks(shared_memory("blocks", 0), 1)
+
+
+def of_process(blocks: SharedBlocks, number: int) -> SharedBlocks:
+    """Those of another process, which has the descriptor."""
+    return SharedBlocks(blocks._descriptor, number)
 
 
 def test_the_same_block_is_held_once_and_another_by_itself(blocks: SharedBlocks) -> None:
     kept = blocks.keep(block(1))
 
     def elsewhere() -> None:
-        blocks.of_process(2)
-        again, other = blocks.keep(block(1)), blocks.keep(block(2))
+        theirs = of_process(blocks, 2)
+        again, other = theirs.keep(block(1)), theirs.keep(block(2))
         assert np.array_equal(again, block(1))
         assert np.array_equal(other, block(2))
         assert taken(blocks) == 2
@@ -76,13 +82,17 @@ def test_a_block_goes_with_the_last_that_holds_it(blocks: SharedBlocks) -> None:
 
 def test_what_a_dead_process_held_goes_once_another_has_its_number(blocks: SharedBlocks) -> None:
     def dying() -> None:
-        kept = blocks.of_process(2).keep(block(3))
+        kept = of_process(blocks, 2).keep(block(3))
         assert kept.any()
         os._exit(0)
 
     assert in_a_fork(dying) == 0
     assert taken(blocks) == 1
-    assert in_a_fork(lambda: taken(blocks.of_process(2)) and os._exit(1)) == 0
+
+    def of_its_number() -> None:
+        assert taken(of_process(blocks, 2)) == 0
+
+    assert in_a_fork(of_its_number) == 0
     assert taken(blocks) == 0
 
 

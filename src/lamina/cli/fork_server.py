@@ -1,9 +1,9 @@
 """A process that has loaded what every serving process needs, and forks each of them off.
 
 What is loaded lies in memory once for all of them: the modules and the weights of the embedding model, of which each would
-otherwise have some 90 MB of its own; and one that died is back in a third of a second. The process itself does nothing
-but wait for the supervisor to ask. It has one thread, opens no store and takes no connection, so that a fork finds no lock that
-somebody held and no file that two of them would write to.
+otherwise have some 90 MB of its own. The process itself does nothing but wait for the supervisor to ask, and ends with the last that is
+asked for: what it has written to since is 90 MB, too. It has one thread, opens no store and takes no connection, so that a fork finds no
+lock that somebody held and no file that two of them would write to.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final
 
 from lamina.cli.process import share_heaps, use_one_core_a_product
 from lamina.cli.share import Share
 from lamina.errors import LaminaError
 
-if TYPE_CHECKING:
-    from lamina.index.blocks import Blocks, SharedBlocks
-
-__all__ = ["MESSAGE_BYTES_MAX", "Fork", "can_fork", "forked"]
+__all__ = ["MESSAGE_BYTES_MAX", "can_fork", "forked"]
 
 MESSAGE_BYTES_MAX: Final = 4096
+_FORKS, _SERVES = "lamina-forks", "lamina-serves"
+"""What tools that list processes call them: their commands are the same."""
 
 
 def can_fork() -> bool:
@@ -44,23 +44,17 @@ def can_fork() -> bool:
     return True
 
 
-class Fork(NamedTuple):
-    """What a process that was forked off is given: its share, and the blocks of vectors that the others hold, too."""
-
-    share: Share
-    blocks: Blocks
-
-
-def forked(descriptor: int) -> Fork | None:
-    """Serve the supervisor at the other end of a socket: in each process that is forked off what it is given, at the end None.
+def forked(descriptor: int) -> Share | None:
+    """Serve the supervisor at the other end of a socket: in each process that is forked off its share, at the end None.
 
     A request names a share and brings its line, and is answered with the number of the process and a descriptor of it; or it
     names a process that ended, and is answered with its exit code.
     """
     with socket.socket(fileno=descriptor) as supervisor:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the supervisor decides
+        _be_called(_FORKS)
         with _ending_with(supervisor):
-            blocks = _load()
+            _load()
         while True:
             try:
                 message, descriptors, _, _ = socket.recv_fds(supervisor, MESSAGE_BYTES_MAX, 1)
@@ -76,8 +70,8 @@ def forked(descriptor: int) -> Fork | None:
             pid = os.fork()
             if pid == 0:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
-                share = replace(Share.parse(str(asked["share"])), line=line)
-                return Fork(share, blocks.of_process(share.number))
+                _be_called(_SERVES)
+                return replace(Share.parse(str(asked["share"])), line=line)
             os.close(line)
             process = os.pidfd_open(pid)  # of one that ended already, too: nobody else waits for it
             _answer(supervisor, {"pid": pid}, process)
@@ -110,21 +104,23 @@ def _ending_with(supervisor: socket.socket) -> Iterator[None]:
         os.close(told)
 
 
-def _load() -> SharedBlocks:
+def _be_called(name: str) -> None:
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name)
+
+
+def _load() -> None:
     share_heaps()
     import lamina.cli.serve  # noqa: F401 - for the processes to come
-    from lamina.index.blocks import SharedBlocks
     from lamina.index.heap import give_back
     from lamina.models.minilm import MiniLmEmbedder
 
     use_one_core_a_product()
     with contextlib.suppress(LaminaError):  # a damaged file is told of where it is used
         MiniLmEmbedder().encode([""])
-    blocks = SharedBlocks()
     gc.collect()
     give_back()
     gc.freeze()  # a collection in a fork would write to every object
-    return blocks
 
 
 def _code_of(pid: int) -> int | None:

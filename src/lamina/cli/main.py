@@ -116,13 +116,11 @@ def serve(
 
     line = None
     shared = None if share is None else Share.parse(share)
-    blocks = None
     if forks is not None:
         from lamina.cli.fork_server import forked
 
-        if (fork := forked(forks)) is None:
+        if (shared := forked(forks)) is None:
             return
-        shared, blocks = fork
     if shared is not None:
         line = Line.of(shared)  # before anything is loaded: a process that begins has the port, too
         line.end_with_it()
@@ -136,7 +134,7 @@ def serve(
         raise typer.Exit(run_supervisor(settings, wanted))
     from lamina.cli.serve import run_server
 
-    run_server(settings, local, shared, line, blocks)
+    run_server(settings, local, shared, line)
 
 
 @app.command()

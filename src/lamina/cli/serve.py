@@ -25,7 +25,7 @@ from lamina.cli.share import Line, Share, say_token, say_where
 from lamina.cli.supervise import Workers
 from lamina.cli.trim import RegularTrim
 from lamina.http.connections import ConnectionBounds, Connections, bounded_protocol
-from lamina.index.blocks import Blocks
+from lamina.index.blocks import SharedBlocks
 from lamina.kernel.time import SystemClock
 from lamina.observe.logs import set_up_logging
 from lamina.observe.rounds import Failures, RegularRounds
@@ -43,19 +43,17 @@ def run_server(
     local: int | None = None,
     share: Share | None = None,
     line: Line | None = None,
-    blocks: Blocks | None = None,
 ) -> None:
     """Serve until interrupted; with ``share`` as one of several processes, until their supervisor at the other end of the ``line`` is gone.
 
     Beside the port the folder's own socket is served, for ``lamina mcp``. With ``local`` that alone is, until standard input ends;
-    it is the file descriptor that holds the folder's lock, given by the process that started this one. ``blocks`` of vectors are those that
-    the others hold, too.
+    it is the file descriptor that holds the folder's lock, given by the process that started this one.
     """
     share_heaps()
     use_one_core_a_product()
     set_up_logging(settings.log_level)
     if share is not None:
-        _serve(settings, [socket.socket(fileno=each) for each in share.listeners], share, line, blocks)
+        _serve(settings, [socket.socket(fileno=each) for each in share.listeners], share, line)
         return
     if local is not None:
         _end_with_input()
@@ -87,10 +85,10 @@ def _serve(
     listeners: list[socket.socket],
     share: Share | None = None,
     line: Line | None = None,
-    blocks: Blocks | None = None,
 ) -> None:
     failures = Failures(None if line is None else lambda parts: line.tell({"failing": dict(parts)}))
     tallies = None if share is None else SharedTallies(share.tallies, share.number)
+    blocks = None if share is None else SharedBlocks(share.blocks, share.number)
     with usable(settings.data):
         if settings.workers > 0 and (share is None or share.begins):
             require_no_worker(settings.data)

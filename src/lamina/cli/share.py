@@ -18,7 +18,7 @@ from lamina.settings import Settings, cores
 
 __all__ = ["Line", "Share", "processes_of", "say_token", "say_where"]
 
-_PARTS: Final = 6
+_PARTS: Final = 7
 
 
 def processes_of(wanted: int) -> int:
@@ -43,13 +43,14 @@ def say_token(token: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Share:
     """One serving process among several: its number, from 1, of how many; the sockets that all of them take connections
-    from, its line to the supervisor, and the memory that all of them count in, as file descriptors."""
+    from, its line to the supervisor, and the memory that all of them count in and hold vectors in, as file descriptors."""
 
     number: int
     of: int
     listeners: tuple[int, ...]
     line: int
     tallies: int
+    blocks: int
     begins: bool = False
     """Whether nothing of this server ran before it: then whoever derives is another's worker."""
 
@@ -60,7 +61,7 @@ class Share:
 
     def __str__(self) -> str:
         listeners = "+".join(map(str, self.listeners))
-        return f"{self.number}/{self.of}/{listeners}/{self.line}/{self.tallies}/{self.begins:d}"
+        return f"{self.number}/{self.of}/{listeners}/{self.line}/{self.tallies}/{self.blocks}/{self.begins:d}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -68,15 +69,16 @@ class Share:
         parts = text.split("/")
         with contextlib.suppress(ValueError):
             if len(parts) == _PARTS:
-                number, of, listeners, line, tallies, begins = parts
+                number, of, listeners, line, tallies, blocks, begins = parts
                 descriptors = tuple(int(each) for each in listeners.split("+"))
-                return cls(int(number), int(of), descriptors, int(line), int(tallies), begins == "1")
+                memory = int(tallies), int(blocks)
+                return cls(int(number), int(of), descriptors, int(line), *memory, begins == "1")
         raise Invalid("INVALID_SETTING", f"--share is {text!r}; lamina serve gives it to its own processes")
 
     @property
     def descriptors(self) -> tuple[int, ...]:
         """All that the process inherits."""
-        return (*self.listeners, self.line, self.tallies)
+        return (*self.listeners, self.line, self.tallies, self.blocks)
 
 
 class Line:

@@ -44,6 +44,11 @@ class Kept:
         self._process: KeptProcess | None = None
         self._thread = threading.Thread(target=self._keep, name="lamina-workers", daemon=True)
 
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, or of the last one."""
+        return None if self._process is None else self._process.pid
+
     def start(self) -> None:
         """Begin."""
         self._thread.start()

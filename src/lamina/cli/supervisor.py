@@ -19,7 +19,7 @@ from typing import Final
 
 from lamina import limits
 from lamina.cli.fork_server import can_fork
-from lamina.cli.forking import ForkServer, KeptProcess
+from lamina.cli.forking import ForkServer, KeptProcess, adopt_orphans, reap_orphans
 from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.share import Line, Share, say_token, say_where
@@ -28,12 +28,13 @@ from lamina.observe.figures import CallCounts
 from lamina.observe.logs import set_up_logging
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
-from lamina.store.tallies import SharedTallies
+from lamina.store.tallies import SharedTallies, shared_memory
 
 __all__ = ["run_supervisor"]
 
 _PATIENCE_S: Final = 15.0
 """For an address that processes whose supervisor was killed are still letting go of."""
+_ORPHANS_S: Final = 60.0
 _SPARE_S: Final = 5.0
 """That a process has to end beyond what it may take for the answers that it owes."""
 
@@ -41,6 +42,7 @@ _SPARE_S: Final = 5.0
 def run_supervisor(settings: Settings, processes: int) -> int:
     """Serve from so many processes until interrupted; the exit code, that of the first where it could not begin."""
     set_up_logging(settings.log_level)
+    adopt_orphans()
     stopping = threading.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         signal.signal(name, lambda *_: stopping.set())
@@ -68,6 +70,7 @@ class _Serving:
         self._of = processes
         self._listeners = listeners
         self._tallies = SharedTallies.make(CallCounts.SIZE)
+        self._blocks = shared_memory("lamina-blocks", 0)  # whoever holds vectors in it makes it larger
         self._failures = Failures(lambda _: self._spread())
         self._lock = threading.Lock()
         self._lines: dict[int, Line] = {}
@@ -75,8 +78,9 @@ class _Serving:
         self._ready = threading.Event()
         self._first_ended: int | None = None
         self._token: str | None = None
-        inherited = [*(each.fileno() for each in listeners), self._tallies]
-        self._forks = ForkServer([*self._command(), "--forks"], inherited) if can_fork() else None
+        inherited = [*(each.fileno() for each in listeners), self._tallies, self._blocks]
+        command = [*self._command(), "--forks"]
+        self._forks = ForkServer(command, inherited, processes) if can_fork() else None
         self._kept = [
             Kept(
                 f"serving process {number}",
@@ -103,7 +107,9 @@ class _Serving:
         for each in others:
             each.start()
         self._workers.start()
-        stopping.wait()
+        while not stopping.wait(_ORPHANS_S):
+            own = {each.pid for each in (*self._kept, self._workers)}
+            reap_orphans(own if self._forks is None else own | {self._forks.pid})
         return 0
 
     def close(self) -> None:
@@ -136,6 +142,7 @@ class _Serving:
                 listeners,
                 theirs.fileno(),
                 self._tallies,
+                self._blocks,
                 begins=self._is_over(),
             )
             try:

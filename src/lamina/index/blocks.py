@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import hashlib
 import mmap
+import os
 import struct
 import threading
 import time
@@ -23,7 +24,6 @@ import numpy as np
 
 from lamina import limits
 from lamina.models.ports import Int8Array
-from lamina.store.tallies import shared_memory
 
 __all__ = ["Blocks", "OwnBlocks", "SharedBlocks"]
 
@@ -56,22 +56,21 @@ class OwnBlocks:
 
 
 class SharedBlocks:
-    """``Blocks`` of the processes that were forked from the one that made them."""
+    """``Blocks`` of processes that serve beside each other."""
 
-    def __init__(self) -> None:
-        self._descriptor = shared_memory("lamina-blocks", _BLOCKS_FROM + _SLOTS * _BYTES)
-        self._memory = mmap.mmap(self._descriptor, 0)
-        self._number = 0
+    def __init__(self, descriptor: int, number: int) -> None:
+        """``descriptor`` is that of ``shared_memory`` of any size; in the process of a ``number`` from 1 on, which lets go of what one of that
+        number held before it died."""
+        # To the size that every one of them makes it: what is there stays.
+        os.ftruncate(descriptor, _BLOCKS_FROM + _SLOTS * _BYTES)
+        self._descriptor = descriptor
+        self._memory = mmap.mmap(descriptor, 0)
+        self._number = number
         self._lock = threading.RLock()
         self._depth = 0
-
-    def of_process(self, number: int) -> SharedBlocks:
-        """In a fork: these, for the process of that number from 1 on; what one of the number held before it died is let go."""
-        self._number = number
         with self._alone():
             for slot in range(_SLOTS):
                 self._set_count(slot, 0)
-        return self
 
     def keep(self, block: Int8Array) -> Int8Array:
         """Mirrors ``Blocks.keep``; the block itself where it is of another size, or there is no room."""
