@@ -3,7 +3,8 @@
     python bench/load.py --processes 1 2
 
 Promise: 32 callers get no fewer recalls than one, with p99 at most 3 x p50, and two processes on two cores at least 1.7 times as
-many as one; 1,800 single captures a second at 64 callers with two processes, each on disk when it is answered.
+many as one, with 200 captures a second going on within a tenth of both; 1,800 single captures a second at 64 callers with two
+processes, each on disk when it is answered.
 
 The callers are one cheap process, which other workloads use too: raw keep-alive sockets over one selector, requests encoded
 beforehand. They share the machine with the server, so that each request costs the client one send, one receive and a look at
@@ -21,6 +22,8 @@ import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +105,57 @@ def run_apart(port: int, requests: Sequence[bytes], callers: int) -> Load:
         return pool.apply(run, (port, list(requests), callers))
 
 
+def run_beside(
+    port: int, requests: Sequence[bytes], callers: int, others: Sequence[bytes], per_second: float
+) -> tuple[Load, float]:
+    """``run_apart`` while another process sends the ``others`` at their times, so many a second; and how many of them were answered a second."""
+    context = multiprocessing.get_context("spawn")
+    over = context.Event()
+    ours, theirs = context.Pipe(duplex=False)
+    sender = context.Process(target=_send_at_times, args=(port, list(others), per_second, over, theirs))
+    sender.start()
+    theirs.close()
+    ours.recv()  # it sends
+    load = run_apart(port, requests, callers)
+    over.set()
+    answered: float = ours.recv()
+    sender.join()
+    return load, answered
+
+
+def _send_at_times(
+    port: int, requests: Sequence[bytes], per_second: float, over: Event, told: Connection
+) -> None:
+    """Each request at its time on the next of a few connections, whatever became of those before it."""
+    connections = [socket.create_connection(("127.0.0.1", port)) for _ in range(_BESIDE_CALLERS)]
+    for connection in connections:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    waiting: list[bytes | None] = [None] * len(
+        connections
+    )  # what came of an answer so far; None where none is owed
+    answered, sent, began = 0, 0, time.perf_counter()
+    told.send(True)
+    while not over.is_set() and sent < len(requests):
+        at, connection = sent % len(connections), connections[sent % len(connections)]
+        if (part := waiting[at]) is not None:
+            while not (part and _complete(part)):
+                part += connection.recv(65_536)
+            if not part.startswith((b"HTTP/1.1 200", b"HTTP/1.1 202")):
+                raise SystemExit(part[:800].decode(errors="replace"))
+            answered += 1
+        time.sleep(max(0.0, began + sent / per_second - time.perf_counter()))
+        connection.sendall(requests[sent])
+        waiting[at], sent = b"", sent + 1
+    told.send(answered / (time.perf_counter() - began))
+
+
 # ---- the workload
 
 EVENTS, ASKED, CAPTURED = 10_000, 400, 4000
+BESIDE = 200.0
+"""Captures a second while recalls are measured."""
+_BESIDE_S_MAX = 120
+_BESIDE_CALLERS = 8
 _SCOPE = "org:bench/user:load"
 
 
@@ -151,23 +202,32 @@ def _measured(data: Path, processes: int, asked: int, captured: int) -> dict[str
 
     recalls = [
         encode("/v1/recall", json.dumps({"scope": _SCOPE, "query": each}).encode())
-        for each in questions(SEED + 5, asked + asked // 4 + 64 * processes)
+        for each in questions(SEED + 5, 2 * asked + asked // 4 + 64 * processes)
     ]
+    beside = int(BESIDE * _BESIDE_S_MAX)
     captures = [
         encode(
             "/v1/experience", json.dumps({"scope": "org:bench/user:new", **said.item(f"load-{at}")}).encode()
         )
-        for at, said in enumerate(Corpus(SEED).turns(captured))
+        for at, said in enumerate(Corpus(SEED).turns(captured + beside))
     ]
     with serving(data, workers=0, processes=str(processes)) as server:
-        warm, one, many = recalls[: 64 * processes], recalls[-(asked // 4) :], recalls[-asked - asked // 4 :]
+        warm, *rest = recalls[: 64 * processes], *recalls[64 * processes :]
+        one, many, more = (
+            rest[: asked // 4],
+            rest[asked // 4 : -asked],
+            rest[-asked:],
+        )  # nobody asks one again
         _wait_serving(server.process.pid, processes)
         run_apart(server.port, warm, 16 * processes)  # each loads the model and the scope with its first
         found = {
             "recalls, 1 caller": _figures(run_apart(server.port, one, 1)),
-            "recalls, 32 callers": _figures(run_apart(server.port, many[:asked], 32)),
-            "captures, 64 callers": _figures(run_apart(server.port, captures, 64)),
+            "recalls, 32 callers": _figures(run_apart(server.port, many, 32)),
+            "captures, 64 callers": _figures(run_apart(server.port, captures[:captured], 64)),
         }
+        load, answered = run_beside(server.port, more, 32, captures[captured:], BESIDE)
+        name = f"recalls, 32 callers, beside {BESIDE:.0f} captures/s"
+        found[name] = {**_figures(load), "captures_per_second": round(answered, 1)}
         return {**found, "memory_mb": _memory_mb(server.process.pid)}
 
 
