@@ -1,21 +1,25 @@
 """Names and summaries of episodes of the development sets, drawn by a seed, for somebody to judge by ``results/names.md``.
 
-    python bench/names.py --data DATA [--seed N] [--kept] [--turns N]
+    python bench/names.py --data DATA [--seed N] [--kept] [--turns N] [--conversations NAME ...] [--write FILE | --beside FILE]
 
 Prints the first half of the sample as it is derived now, ``--kept`` the other half. LoCoMo's sessions are episodes of many turns; in
 LongMemEval's pool every turn stands alone. Promise: 80 of 100 are good.
+
+``--write`` keeps all episodes in a file. ``--beside`` prints the sample beside what another tree wrote with the same seed, in an order by
+chance, so that both are judged blind; which is which goes to FILE.key.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from datasets import Turn, locomo, longmemeval
 from lamina.kernel.events import Context, Directives, EventDraft, Origin, Party, Trust
@@ -47,7 +51,21 @@ class _Now:
         return self.at
 
 
-def episodes_of(turns: list[Turn]) -> list[tuple[Episode, list[str]]]:
+class Found(NamedTuple):
+    """An episode with its turns, oldest first."""
+
+    episode: Episode
+    turns: list[str]
+
+
+class Derived(NamedTuple):
+    """The episodes of each set."""
+
+    talks: list[Found]
+    alone: list[Found]
+
+
+def episodes_of(turns: list[Turn]) -> list[Found]:
     """The episodes of a conversation with their turns, oldest first."""
     clock, scope = _Now(), Scope("user:one")
     store = MemoryStore(clock=clock, ids=RandomIds(partial(random.Random(SEED).getrandbits, 64)))
@@ -62,7 +80,7 @@ def episodes_of(turns: list[Turn]) -> list[tuple[Episode, list[str]]]:
     supports = store.records.supports_of(_TENANT, [each.id for each in found])
     events = store.log.get(_TENANT, {s.source_id for of in supports.values() for s in of})
     return [
-        (
+        Found(
             each,
             [
                 f"{events[s.source_id].observed_actor.display_name}: {events[s.source_id].content['text']}"
@@ -73,15 +91,21 @@ def episodes_of(turns: list[Turn]) -> list[tuple[Episode, list[str]]]:
     ]
 
 
-def sample(folder: Path, seed: int = SEED) -> Iterator[tuple[Episode, list[str]]]:
-    """A hundred episodes in an order of the seed: every other one is kept apart."""
-    chance = random.Random(seed)
-    talks = [each for scope in locomo(folder / "locomo") for each in episodes_of(list(scope.turns))]
+def derived(folder: Path, chance: random.Random, conversations: Sequence[str]) -> Derived:
+    """The talks of some ``conversations`` of LoCoMo, or of all, and the episodes of turns of LongMemEval's pool drawn by chance."""
+    scopes = [each for each in locomo(folder / "locomo") if not conversations or each.name in conversations]
+    talks = [each for scope in scopes for each in episodes_of(list(scope.turns))]
     pool = chance.sample([t for scope in longmemeval(folder / "longmemeval") for t in scope.turns], _APART)
-    alone = episodes_of(sorted(pool, key=lambda turn: turn.observed_at))
-    drawn = [*chance.sample(talks, OF_LOCOMO), *chance.sample(alone, OF_LONGMEMEVAL)]
+    return Derived(talks, episodes_of(sorted(pool, key=lambda turn: turn.observed_at)))
+
+
+def sample(found: Derived, chance: random.Random) -> list[Found]:
+    """A hundred episodes in an order by chance: every other one is kept apart."""
+    of_locomo = min(OF_LOCOMO, len(found.talks))
+    of_longmemeval = OF_LOCOMO + OF_LONGMEMEVAL - of_locomo
+    drawn = [*chance.sample(found.talks, of_locomo), *chance.sample(found.alone, of_longmemeval)]
     chance.shuffle(drawn)
-    yield from drawn
+    return drawn
 
 
 def main() -> None:
@@ -91,11 +115,43 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED, help="which hundred")
     parser.add_argument("--kept", action="store_true", help="the half that is kept apart")
     parser.add_argument("--turns", type=int, default=0, help="how many turns to print of each")
+    parser.add_argument("--conversations", nargs="+", default=[], help="of LoCoMo; all of them otherwise")
+    parser.add_argument("--write", type=Path, help="keep all episodes in this file")
+    parser.add_argument("--beside", type=Path, help="what another tree wrote")
     given = parser.parse_args()
-    for number, (episode, turns) in enumerate(sample(given.data, given.seed)):
+    chance = random.Random(given.seed)
+    found = derived(given.data, chance, given.conversations)
+    if given.write:
+        rows = [{"shown": _shown(each.episode), "turns": each.turns} for each in found.talks + found.alone]
+        given.write.write_text(json.dumps(rows))
+        return
+    drawn = sample(found, chance)
+    if given.beside:
+        _print_beside(drawn, given.beside, chance)
+        return
+    for number, (episode, turns) in enumerate(drawn):
         if number % 2 == int(given.kept):
-            sys.stdout.write(f"[{number}] {episode.name}  ({episode.size} turns)\n    {episode.summary}\n")
+            sys.stdout.write(f"[{number}] {_shown(episode)}\n")
             sys.stdout.writelines(f"        {turn[:160]}\n" for turn in turns[: given.turns])
+
+
+def _shown(episode: Episode) -> str:
+    return f"{episode.name}  ({episode.size} turns)\n    {episode.summary}"
+
+
+def _print_beside(drawn: list[Found], written: Path, chance: random.Random) -> None:
+    """Of each episode both ways to call the one that holds its first turn, unmarked."""
+    theirs = json.loads(written.read_text())
+    key = []
+    for number, (episode, turns) in enumerate(drawn):
+        other = next(each["shown"] for each in theirs if turns[0] in each["turns"])
+        pair = [("this", _shown(episode)), ("other", other)]
+        chance.shuffle(pair)
+        key.append([which for which, _ in pair])
+        for mark, (_, shown) in zip("XY", pair, strict=True):
+            sys.stdout.write(f"[{number} {mark}] {shown}\n")
+        sys.stdout.writelines(f"        {turn[:160]}\n" for turn in turns)
+    written.with_suffix(f"{written.suffix}.key").write_text(json.dumps(key))
 
 
 def _draft(turn: Turn, scope: Scope) -> EventDraft:
