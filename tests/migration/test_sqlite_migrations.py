@@ -29,6 +29,7 @@ from given import (
     vector_row,
 )
 from lamina.errors import Conflict, Fault
+from lamina.kernel.audit import AuditDraft, chained
 from lamina.kernel.canonical import compact, digest
 from lamina.kernel.events import Party
 from lamina.kernel.ids import Prefix, RandomIds
@@ -38,6 +39,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes
 from lamina.store.bodies import unpacked
+from lamina.store.ports.audit import AuditQuery
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.log import Appended, Capture
@@ -618,6 +620,13 @@ def test_ids_and_hashes_of_before_are_found_beside_those_in_bytes(tmp_path: Path
         (noted[0].id, noted[0].event_id, noted[0].request_id),
     )
     connection.execute("UPDATE audit SET body_hash = ? WHERE number = 2", (noted[1].body_hash,))
+    named = ", ".join((*AuditDraft._fields[:-1], "number", "previous", "hash", "detail"))
+    for row in rows:
+        columns = chained(row.draft, row.number, row.previous)
+        told = ", ".join("?" * len(columns))
+        connection.execute(f"UPDATE audit SET ({named}) = ({told}) WHERE number = ?", (*columns, row.number))
+    asked = AuditQuery(tenant_id=TENANT, capability=noted[0].capability, decision=noted[0].decision, limit=9)
+    assert sorted(store.audit.query(asked), key=lambda row: row.number) == rows
     (stored,) = connection.execute("SELECT body_hash, event_id FROM idempotency")
     assert [len(each) for each in stored] == [32, 16]
     for _ in range(2):

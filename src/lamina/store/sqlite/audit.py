@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import apsw
 
@@ -31,8 +31,9 @@ from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.rows import Row
+from lamina.store.sqlite.audit_rows import audit_row, read_audit, stored_word
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.digits import hash_of, id_of, stored_hash, stored_id
+from lamina.store.sqlite.digits import hash_of, stored_id
 from lamina.store.sqlite.many import inserted
 
 __all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over"]
@@ -119,40 +120,21 @@ class AuditRiders:
             self._waiting_since = time.monotonic() if self.waiting else None
 
 
-_HASHES: Final = (12, 13, 24, 25)
-"""The columns of ``audit`` that hold hashes."""
-_IDS: Final = ((1, Prefix.AUDIT), (17, Prefix.EVENT), (20, Prefix.REQUEST))
-"""Those that hold ids of one namespace each."""
-
-
-def _stored(row: Sequence[Any]) -> Row:
-    columns = list(row)
-    for at in _HASHES:
-        columns[at] = stored_hash(columns[at])
-    for at, prefix in _IDS:
-        if columns[at] is not None:
-            columns[at] = stored_id(columns[at], prefix)
-    return tuple(columns)
-
-
-def _shown(row: Row) -> Row:
-    columns = list(row)
-    for at in _HASHES:
-        columns[at] = hash_of(columns[at])
-    for at, prefix in _IDS:
-        columns[at] = id_of(columns[at], prefix)
-    return tuple(columns)
-
-
 def _named(tenant_id: str, audit_id: str) -> Row:
     """What finds a row by its id, whichever release wrote it."""
     return tenant_id, audit_id, stored_id(audit_id, Prefix.AUDIT)
 
 
+def _word_bindings(**words: str | None) -> dict[str, Any]:
+    """What finds rows by words, whichever release wrote them."""
+    stored = {f"{name}_stored": None if word is None else stored_word(word) for name, word in words.items()}
+    return {**words, **stored}
+
+
 def carry_over(connection: apsw.Connection) -> None:
     """Take in the rows of the database that is attached as ``aside`` which are not here."""
     rows = list(connection.execute(_SQL["audit_aside"]))
-    _insert(connection, [row_of(_shown(row)).draft for row in rows])
+    _insert(connection, [row_of(read_audit(row)).draft for row in rows])
 
 
 def _insert(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> None:
@@ -180,7 +162,7 @@ def _appended(connection: apsw.Connection, drafts: Sequence[AuditDraft]) -> Iter
     for draft in drafts:
         number, previous = heads.get(draft.tenant_id) or _head(connection, draft.tenant_id)
         row = chained(draft, number + 1, previous)
-        rows.append(_stored(row))
+        rows.append(audit_row(row))
         heads[draft.tenant_id] = (number + 1, row[-2])
     yield from inserted(connection, _SQL["insert_audit"], rows)
 
@@ -224,7 +206,7 @@ class SqliteAudit:
     def get(self, tenant_id: str, audit_id: str) -> AuditRow | None:
         """Mirrors ``Audit.get``."""
         row = self._readers.row(_SQL["find_audit"], _named(tenant_id, audit_id))
-        return None if row is None else row_of(_shown(row))
+        return None if row is None else row_of(read_audit(row))
 
     def query(self, query: AuditQuery) -> list[AuditRow]:
         """Mirrors ``Audit.query``."""
@@ -234,9 +216,7 @@ class SqliteAudit:
             "within": query.within,
             "within_from": None if query.within is None else f"{query.within}/",
             "within_to": None if query.within is None else f"{query.within}0",
-            "capability": query.capability,
-            "decision": query.decision,
-            "endpoint": query.endpoint,
+            **_word_bindings(capability=query.capability, decision=query.decision, endpoint=query.endpoint),
             "since": query.since,
             "until": query.until,
             "limit": query.limit,
@@ -245,12 +225,13 @@ class SqliteAudit:
         if query.actor is not None:
             block = "query_audit_of_actor"
             bindings["actor"] = query.actor
-        return [row_of(_shown(row)) for row in self._readers.rows(_SQL[block], bindings)]
+        return [row_of(read_audit(row)) for row in self._readers.rows(_SQL[block], bindings)]
 
     def walk(self, tenant_id: str, after: int, limit: int) -> list[AuditRow]:
         """Mirrors ``Audit.walk``."""
         return [
-            row_of(_shown(row)) for row in self._readers.rows(_SQL["walk_audit"], (tenant_id, after, limit))
+            row_of(read_audit(row))
+            for row in self._readers.rows(_SQL["walk_audit"], (tenant_id, after, limit))
         ]
 
     def heads(self) -> list[Head]:

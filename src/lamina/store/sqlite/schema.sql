@@ -590,8 +590,8 @@ CREATE TABLE index_change (
 ) WITHOUT ROWID;
 
 -- Who asked for what, and what they were told. Rows of a tenant are numbered without gaps, and `hash` covers every
--- other column: `previous` is the hash of the row before. The order of the columns is the one of `AuditDraft`, but for
--- `detail`, which is JSON. Of hashes 32 bytes are kept, of ids of ours 16; earlier releases kept their texts.
+-- other column: `previous` is the hash of the row before, empty where that has it. The order of the columns is the one of `AuditDraft`,
+-- but for `detail`, which is JSON. Of hashes 32 bytes are kept, of ids of ours 16, of usual words one; earlier releases kept their texts.
 CREATE TABLE audit (
   tenant_id          TEXT    NOT NULL,
   id                 TEXT    NOT NULL,

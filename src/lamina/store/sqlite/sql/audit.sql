@@ -10,32 +10,49 @@ INSERT INTO audit (tenant_id, id, at, actor, token_jti, scope, endpoint, capabil
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: find_audit
--- One row by its id: as a text, which earlier releases wrote, and as it is stored.
-SELECT * FROM audit WHERE tenant_id = ?1 AND id IN (?2, ?3);
+-- One row by its id: as a text, which earlier releases wrote, and as it is stored. Here and below the last column is the hash of the row
+-- before, or that of the anchor in its place: rows do not say it themselves.
+SELECT a.*, CAST(coalesce(
+  (SELECT b.hash FROM audit AS b WHERE b.tenant_id = a.tenant_id AND b.number = a.number - 1),
+  (SELECT n.hash FROM audit_anchor AS n WHERE n.tenant_id = a.tenant_id AND n.number = a.number - 1)) AS BLOB) AS before
+FROM audit AS a
+WHERE tenant_id = ?1 AND id IN (?2, ?3);
 
 -- name: query_audit
 -- A page of rows, newest first: those of a scope lie at it, or between it with '/' and it with '0'.
-SELECT * FROM audit
+SELECT a.*, CAST(coalesce(
+  (SELECT b.hash FROM audit AS b WHERE b.tenant_id = a.tenant_id AND b.number = a.number - 1),
+  (SELECT n.hash FROM audit_anchor AS n WHERE n.tenant_id = a.tenant_id AND n.number = a.number - 1)) AS BLOB) AS before
+FROM audit AS a
 WHERE tenant_id = :tenant_id AND (:before IS NULL OR number < :before)
   AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))
-  AND (:capability IS NULL OR capability = :capability) AND (:decision IS NULL OR decision = :decision)
-  AND (:endpoint IS NULL OR endpoint = :endpoint)
+  AND (:capability IS NULL OR capability IN (:capability, :capability_stored))
+  AND (:decision IS NULL OR decision IN (:decision, :decision_stored))
+  AND (:endpoint IS NULL OR endpoint IN (:endpoint, :endpoint_stored))
   AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
 ORDER BY number DESC LIMIT :limit;
 
 -- name: query_audit_of_actor
 -- A page of one actor's rows, newest first.
-SELECT * FROM audit INDEXED BY audit_actor
+SELECT a.*, CAST(coalesce(
+  (SELECT b.hash FROM audit AS b WHERE b.tenant_id = a.tenant_id AND b.number = a.number - 1),
+  (SELECT n.hash FROM audit_anchor AS n WHERE n.tenant_id = a.tenant_id AND n.number = a.number - 1)) AS BLOB) AS before
+FROM audit AS a INDEXED BY audit_actor
 WHERE tenant_id = :tenant_id AND actor = :actor AND (:before IS NULL OR number < :before)
   AND (:within IS NULL OR scope = :within OR (scope >= :within_from AND scope < :within_to))
-  AND (:capability IS NULL OR capability = :capability) AND (:decision IS NULL OR decision = :decision)
-  AND (:endpoint IS NULL OR endpoint = :endpoint)
+  AND (:capability IS NULL OR capability IN (:capability, :capability_stored))
+  AND (:decision IS NULL OR decision IN (:decision, :decision_stored))
+  AND (:endpoint IS NULL OR endpoint IN (:endpoint, :endpoint_stored))
   AND (:since IS NULL OR at >= :since) AND (:until IS NULL OR at < :until)
 ORDER BY number DESC LIMIT :limit;
 
 -- name: walk_audit
 -- A chain past a number.
-SELECT * FROM audit WHERE tenant_id = ?1 AND number > ?2 ORDER BY number LIMIT ?3;
+SELECT a.*, CAST(coalesce(
+  (SELECT b.hash FROM audit AS b WHERE b.tenant_id = a.tenant_id AND b.number = a.number - 1),
+  (SELECT n.hash FROM audit_anchor AS n WHERE n.tenant_id = a.tenant_id AND n.number = a.number - 1)) AS BLOB) AS before
+FROM audit AS a
+WHERE tenant_id = ?1 AND number > ?2 ORDER BY number LIMIT ?3;
 
 -- name: audit_tenants
 -- Every tenant that has audit rows, as bytes: those of a damaged file need not be text.
