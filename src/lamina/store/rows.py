@@ -36,6 +36,7 @@ from lamina.kernel.records import (
 from lamina.kernel.scopes import Scope
 from lamina.store.bodies import packed, unpacked
 from lamina.store.claim_digests import claim_digest
+from lamina.store.fact_bodies import fact_body, spelled
 from lamina.store.ports.index import TextRow
 
 __all__ = [
@@ -143,56 +144,7 @@ def _write_fact(record: Any) -> _Written:
     fades = {} if fact.fades_at is None else {"fades_at": fact.fades_at}
     bound = fact.binding
     binding = {} if bound is None else {"binding": [bound.vocabulary, bound.predicate_said, bound.confidence]}
-    claim = _claim_body(fact)
-    name, kind = claim.pop("subject")
-    value = claim.pop("object")
-    if value[_OBJECT_ID] is not None:
-        value[_OBJECT_ID] = _IN_ITS_COLUMN
-    body = {
-        **fades,
-        **binding,
-        **claim,
-        "kind": fact.kind,
-        "external": fact.external,
-        "supersedes": fact.supersedes,
-        "told": [
-            fact.event_id,
-            fact.text,
-            fact.extractor,
-            _TRUSTS.index(fact.trust),
-            name,
-            kind,
-            *_without_end(value),
-        ],
-    }
-    return columns, {key: value for key, value in body.items() if key not in _USUAL or value != _USUAL[key]}
-
-
-_USUAL: Final = {"negated": False, "external": False, "supersedes": None}
-"""What most facts say of themselves is not written, and what no statement looks for has no names: their bodies are text, which nothing
-packs."""
-_OBJECT_ID: Final = 4
-_IN_ITS_COLUMN: Final = 1
-"""In the place of an object's id, which ``object_key`` has."""
-_TRUSTS: Final = tuple(Trust)
-"""Their order is stored."""
-
-
-def _spelled(said: dict[str, Any], object_key: str | None) -> dict[str, Any]:
-    """The body of a fact with the names that earlier releases wrote, and other bodies as they are."""
-    told = said.pop("told", None)
-    if told is None:
-        return said
-    said["event_id"], said["text"], said["extractor"], trust, name, kind, *value = told
-    if len(value) > _OBJECT_ID and value[_OBJECT_ID] == _IN_ITS_COLUMN:
-        value[_OBJECT_ID] = object_key
-    said["subject"], said["object"], said["trust"] = (name, kind), value, _TRUSTS[trust].value
-    return said
-
-
-def _without_end(values: Sequence[Any]) -> list[Any]:
-    last = max((at for at, value in enumerate(values) if value is not None), default=-1)
-    return list(values[: last + 1])
+    return columns, fact_body(fact, {**fades, **binding, **_claim_body(fact)})
 
 
 def _write_belief(record: Any) -> _Written:
@@ -287,7 +239,7 @@ def read_record(row: Row) -> Record:
         "closed_by": closed_by,
         "excluded": bool(excluded),
     }
-    said = _spelled(parsed(unpacked(body)), object_key)
+    said = spelled(parsed(unpacked(body)), object_key)
     common["trust"] = Trust(said.pop("trust", Trust.PRINCIPAL))
     match Layer(layer):
         case Layer.FACTS:
@@ -364,7 +316,7 @@ def read_head(row: Row) -> RecordHead:
     """The head of the version of a ``record`` row, its body packed or not."""
     (_, record_id, version, layer, scope, _, subject, predicate, object_key, slot, _, _, _, confidence, stance, valid_from, valid_to, recorded_from,
      recorded_to, superseded_by, _, excluded, body, status, *_) = row  # fmt: skip
-    said = _spelled(parsed(unpacked(body)), object_key)
+    said = spelled(parsed(unpacked(body)), object_key)
     common = (
         record_id,
         _LAYERS[layer],

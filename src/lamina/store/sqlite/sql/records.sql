@@ -55,9 +55,9 @@ LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
 -- name: input_states
 -- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them: their
 -- bodies alone are JSON text, those of other layers are packed. What most of them say is not written.
-SELECT n.id, r.excluded, h.layer = 'facts', s.id, iif(h.layer = 'facts', r.body ->> '$.kind', NULL), r.valid_to,
+SELECT n.id, r.excluded, h.layer = 'facts', s.id, iif(h.layer = 'facts', coalesce(r.body ->> '$.kind', 'event'), NULL), r.valid_to,
        iif(h.layer = 'facts', r.superseded_by IS NULL AND (r.recorded_to IS NULL OR (?3 IS NOT NULL AND r.recorded_to > ?3))
-         AND (r.status IS NULL OR r.body ->> '$.kind' = 'commitment') AND NOT coalesce(r.body ->> '$.negated', 0)
+         AND (r.status IS NULL OR coalesce(r.body ->> '$.kind', '') = 'commitment') AND NOT coalesce(r.body ->> '$.negated', 0)
          AND NOT coalesce(r.body ->> '$.external', 0)
          AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0), NULL),
        iif(h.layer = 'facts', (r.body -> '$.said_by') IS NULL, NULL)
