@@ -42,7 +42,7 @@ from lamina.store.bodies import unpacked
 from lamina.store.ports.audit import AuditQuery
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
-from lamina.store.ports.log import Appended, Capture
+from lamina.store.ports.log import Appended, Capture, EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
@@ -777,3 +777,18 @@ def test_what_changes_is_told_from_then_on_and_the_full_text_table_goes(tmp_path
     assert after.number > before.number
     assert not again.records.touched("other", before.number).ids
     again.close()
+
+
+def test_a_usual_modality_from_before_is_found_beside_those_of_today(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    told = append(store, "a", "b", "c", modality="conversation")
+    other = append(store, "d", modality="document")
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("UPDATE event SET modality = 'conversation' WHERE seq = 2")
+    kinds = connection.execute("SELECT typeof(modality) FROM event ORDER BY seq")
+    assert [kind for (kind,) in kinds] == ["blob", "text", "blob", "text"]
+    for modality, found in (("conversation", told), ("document", other)):
+        query = EventQuery(tenant_id=TENANT, scopes=[ALICE], modality=modality, ascending=True)
+        assert store.log.query(query) == found
+    connection.close()
+    store.close()

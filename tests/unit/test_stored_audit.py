@@ -9,7 +9,8 @@ import pytest
 from given import audit_draft
 from lamina.kernel.audit import GENESIS, AuditDraft, chained
 from lamina.kernel.canonical import digest
-from lamina.store.sqlite.audit_rows import audit_row, read_audit, stored_word
+from lamina.store.sqlite.audit_rows import audit_row, read_audit
+from lamina.store.sqlite.words import stored_word
 
 BEFORE = digest("the row before")
 DRAFTS = [
@@ -41,7 +42,14 @@ def test_what_stands_elsewhere_is_not_said_again() -> None:
 
 
 def test_numbers_of_words_stay() -> None:
-    words = {"allow": 0, "deny": 1, "scope.write": 6, "POST /v1/experience": 13, "/v1/experience": 21}
+    words = {
+        "allow": 0,
+        "deny": 1,
+        "scope.write": 6,
+        "POST /v1/experience": 13,
+        "/v1/experience": 21,
+        "conversation": 22,
+    }
     assert {word: stored_word(word) for word in words} == {word: bytes([at]) for word, at in words.items()}
     assert stored_word("scope.none") == "scope.none"
 

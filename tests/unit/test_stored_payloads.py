@@ -20,6 +20,8 @@ from lamina.store.sqlite.payloads import captured_payload, read_payload, short_p
         ({"actor": "user:ana", "modality": "document", "wal_offset": 7}, '[1,"user:ana","document",7]'),
         ({"derived": {"facts": 1, "entities": 2, "beliefs": 0, "episodes": 0}}, "[2,1,2,0,0]"),
         ({"derived": {"facts": 1}}, '{"derived":{"facts":1}}'),
+        ({"beliefs_updated": 0, "conflicts_resolved": 0, "superseded_facts": []}, "[9]"),
+        ({"beliefs_updated": 1, "conflicts_resolved": 0, "superseded_facts": []}, "[4,1,0,[]]"),
         ({}, "{}"),
     ],
 )

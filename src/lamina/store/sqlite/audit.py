@@ -31,10 +31,11 @@ from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.audit import AuditQuery, MakeDraft, Ride
 from lamina.store.rows import Row
-from lamina.store.sqlite.audit_rows import audit_row, read_audit, stored_word
+from lamina.store.sqlite.audit_rows import audit_row, read_audit
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import hash_of, stored_id
 from lamina.store.sqlite.many import inserted
+from lamina.store.sqlite.words import stored_word
 
 __all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over"]
 

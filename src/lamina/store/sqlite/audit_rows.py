@@ -1,8 +1,8 @@
 """Audit rows in few bytes: what the columns of ``audit`` hold, and what they held.
 
-Hashes and ids are their bytes. Words that come with nearly every call are a byte each, in blobs of one, so that statements can compare
-them; a method and a path that their endpoint says are empty blobs, and so is the hash of the row before, which that row has. What is text
-is what it says: so earlier releases wrote all of it, and so is what has no short form.
+Hashes and ids are their bytes, and words that come with nearly every call a byte each; a method and a path that their endpoint says are
+empty blobs, and so is the hash of the row before, which that row has. What is text is what it says: so earlier releases wrote all of it,
+and so is what has no short form.
 """
 
 from __future__ import annotations
@@ -14,35 +14,10 @@ from lamina.kernel.audit import GENESIS
 from lamina.kernel.ids import Prefix
 from lamina.store.rows import Row
 from lamina.store.sqlite.digits import hash_of, id_of, stored_hash, stored_id
+from lamina.store.sqlite.words import stored_word, word_of
 
-__all__ = ["audit_row", "read_audit", "stored_word"]
+__all__ = ["audit_row", "read_audit"]
 
-_WORDS: Final = (
-    "allow",
-    "deny",
-    "deployment",
-    "tenant",
-    "scope",
-    "actor",
-    "scope.write",
-    "scope.read.local",
-    "scope.read.descend",
-    "scope.read.holistic",
-    "understanding.read",
-    "lifecycle.subscribe",
-    "diagnostics.read",
-    "POST /v1/experience",
-    "POST /v1/experience/bulk",
-    "POST /v1/recall",
-    "POST /v1/ingest",
-    "POST /v1/brief",
-    "POST /v1/answer",
-    "GET /v1/events",
-    "GET /v1/lifecycle",
-    "/v1/experience",
-)
-"""By their place, which is what is stored: it never changes, and others come behind these."""
-_NUMBERS: Final = {word: bytes([number]) for number, word in enumerate(_WORDS)}
 _SAID_ELSEWHERE: Final = b""
 
 _HASHES: Final = (12, 13, 25)
@@ -50,13 +25,8 @@ _HASHES: Final = (12, 13, 25)
 _IDS: Final = ((1, Prefix.AUDIT), (17, Prefix.EVENT), (20, Prefix.REQUEST))
 """Those that hold ids of one namespace each."""
 _WORDED: Final = (6, 7, 8, 9)
-_ENDPOINT, _METHOD, _PATH, _GDPR, _NUMBER, _PREVIOUS = 6, 10, 11, 22, 23, 24
+_ENDPOINT, _METHOD, _PATH, _GDPR, _PREVIOUS = 6, 10, 11, 22, 24
 _COLUMNS: Final = 27
-
-
-def stored_word(text: str) -> str | bytes:
-    """A word as it is stored: a byte, or itself."""
-    return _NUMBERS.get(text, text)
 
 
 def audit_row(row: Sequence[Any]) -> Row:
@@ -84,7 +54,7 @@ def read_audit(row: Row) -> Row:
     for at, prefix in _IDS:
         columns[at] = id_of(columns[at], prefix)
     for at in _WORDED:
-        columns[at] = _word(columns[at])
+        columns[at] = word_of(columns[at])
     method, _, path = str(columns[_ENDPOINT]).partition(" ")
     columns[_METHOD] = _unless_elsewhere(columns[_METHOD], method)
     columns[_PATH] = _unless_elsewhere(columns[_PATH], path)
@@ -93,12 +63,5 @@ def read_audit(row: Row) -> Row:
     return tuple(columns)
 
 
-def _word(stored: Any) -> Any:  # Any: of a damaged file a column may hold whatever one can
-    if not isinstance(stored, bytes):
-        return stored
-    number = int.from_bytes(stored, "big")
-    return _WORDS[number] if len(stored) == 1 and number < len(_WORDS) else stored.decode(errors="replace")
-
-
-def _unless_elsewhere(stored: Any, said: str) -> Any:  # Any: as above
-    return said if stored == _SAID_ELSEWHERE else _word(stored)
+def _unless_elsewhere(stored: Any, said: str) -> Any:  # Any: as in ``word_of``
+    return said if stored == _SAID_ELSEWHERE else word_of(stored)

@@ -23,6 +23,7 @@ from lamina.kernel.ids import Prefix, lifecycle_id, with_low
 from lamina.kernel.scopes import Scope
 from lamina.store.rows import Row, parsed
 from lamina.store.sqlite.payloads import read_payload
+from lamina.store.sqlite.words import stored_word, word_of
 
 __all__ = [
     "ALL_STAGES",
@@ -77,7 +78,7 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
         "" if draft.subject.id == draft.observed_actor.id else draft.subject.id,
         _parties(draft),
         draft.session,
-        draft.modality,
+        stored_word(draft.modality),
         _content(draft.content),
         _context(draft.context),
         _directives(draft.directives),
@@ -187,7 +188,7 @@ def read_event(row: Row) -> Event:
         observed_actor=_party(actor, said.get("actor", both)),
         subject=_party(subject or actor, said.get("subject", both)),
         session=session,
-        modality=modality,
+        modality=word_of(modality),
         content=read_content(content),
         context=Context(
             observed_at=observed_at,

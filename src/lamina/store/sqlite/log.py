@@ -31,6 +31,7 @@ from lamina.store.sqlite.keys import find_key, find_keys, put_key
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.many import put_rows
 from lamina.store.sqlite.unfolding import unfold
+from lamina.store.sqlite.words import stored_word
 
 __all__ = ["SqliteLog", "SqliteScopes", "find_event"]
 
@@ -143,6 +144,7 @@ class SqliteLog:
             "observed_actor": query.observed_actor,
             "session": query.session,
             "modality": query.modality,
+            "modality_stored": None if query.modality is None else stored_word(query.modality),
             "with_excluded": query.with_excluded,
             "limit": query.limit,
         }

@@ -32,6 +32,7 @@ _MODALITY: Final = "conversation"
 _USUAL: Final[Mapping[int, Mapping[str, Any]]] = {
     7: {"layers_indexed": ["events"]},
     8: {"layers_indexed": ["events", "facts"]},
+    9: {"beliefs_updated": 0, "conflicts_resolved": 0, "superseded_facts": []},
 }
 """Whole payloads by their number alone. They never change either."""
 
@@ -69,7 +70,9 @@ def read_payload(stored: str) -> dict[str, Any]:
         return said
     number, *values = said
     if number in _USUAL:
-        return {name: list(value) for name, value in _USUAL[number].items()}
+        return {
+            name: list(value) if isinstance(value, list) else value for name, value in _USUAL[number].items()
+        }
     if number == _TALKED:
         actor, position = values
         return dict(zip(_NAMES[_CAPTURED], (actor, _MODALITY, position), strict=True))

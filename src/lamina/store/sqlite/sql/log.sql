@@ -82,7 +82,7 @@ WHERE e.tenant_id = :tenant_id AND e.seq IN (
     AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
     AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
     AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
-    AND (:modality IS NULL OR modality = :modality)
+    AND (:modality IS NULL OR modality IN (:modality, :modality_stored))
     AND (:with_excluded OR cancelled_after IS NULL)
   ORDER BY position DESC LIMIT :limit)
 ORDER BY e.position DESC LIMIT :limit;
@@ -97,7 +97,7 @@ WHERE e.tenant_id = :tenant_id AND e.seq IN (
     AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
     AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
     AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
-    AND (:modality IS NULL OR modality = :modality)
+    AND (:modality IS NULL OR modality IN (:modality, :modality_stored))
     AND (:with_excluded OR cancelled_after IS NULL)
   ORDER BY position LIMIT :limit)
 ORDER BY e.position LIMIT :limit;
@@ -112,7 +112,7 @@ WHERE e.tenant_id = :tenant_id AND e.seq IN (
     AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
     AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
     AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
-    AND (:modality IS NULL OR modality = :modality)
+    AND (:modality IS NULL OR modality IN (:modality, :modality_stored))
     AND (:with_excluded OR cancelled_after IS NULL)
   ORDER BY position DESC LIMIT :limit)
 ORDER BY e.position DESC LIMIT :limit;
@@ -127,7 +127,7 @@ WHERE e.tenant_id = :tenant_id AND e.seq IN (
     AND (:observed_from IS NULL OR observed_at >= :observed_from) AND (:observed_to IS NULL OR observed_at < :observed_to)
     AND (:recorded_from IS NULL OR recorded_at >= :recorded_from) AND (:recorded_to IS NULL OR recorded_at < :recorded_to)
     AND (:observed_actor IS NULL OR observed_actor = :observed_actor)
-    AND (:modality IS NULL OR modality = :modality)
+    AND (:modality IS NULL OR modality IN (:modality, :modality_stored))
     AND (:with_excluded OR cancelled_after IS NULL)
   ORDER BY position LIMIT :limit)
 ORDER BY e.position LIMIT :limit;
