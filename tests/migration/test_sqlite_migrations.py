@@ -40,7 +40,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes
 from lamina.store.bodies import unpacked
 from lamina.store.ports.audit import AuditQuery
-from lamina.store.ports.idempotency import IdempotencyKey
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.log import Appended, Capture, EventQuery
 from lamina.store.ports.records import RecordQuery
@@ -69,6 +69,19 @@ def shape(connection: apsw.Connection) -> dict[str, object]:
             columns = connection.execute("SELECT * FROM pragma_table_info(?)", (name,))
             found[f"columns of {name}"] = list(columns)
     return found
+
+
+def with_steps(connection: apsw.Connection, until: str) -> apsw.Connection:
+    """A database as it was before a step, which ``migrate`` takes next."""
+    connection.execute(
+        "CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)"
+    )
+    for step in migrations():
+        if step.name >= until:
+            break
+        connection.execute(step.sql)
+        connection.execute("INSERT INTO migration VALUES (?, ?, ?)", (step.number, step.name, step.checksum))
+    return connection
 
 
 def migrated() -> apsw.Connection:
@@ -753,18 +766,9 @@ def test_a_turn_about_its_own_speaker_names_them_once_and_is_read_as_it_was_writ
 
 
 def test_what_changes_is_told_from_then_on_and_the_full_text_table_goes(tmp_path: Path) -> None:
-    store = SqliteStore(tmp_path)
-    land(store, Writes(records=[fact("a")]))
-    store.close()
-    connection = apsw.Connection(str(tmp_path / "lamina.db"))
-    connection.execute(
-        "CREATE VIRTUAL TABLE text_index USING fts5 (terms, content = '', contentless_delete = 1, tokenize = 'ascii');"
-        "INSERT INTO text_index (rowid, terms) VALUES (1, 'lisbon');"
-        "DROP TABLE touched;"
-        "CREATE TABLE touched (number INTEGER PRIMARY KEY AUTOINCREMENT, tenant_id TEXT NOT NULL, id TEXT NOT NULL);"
-        "INSERT INTO touched (tenant_id, id) VALUES ('acme', 'fact_1');"
-        "DELETE FROM migration WHERE number >= 48;"
-    )
+    connection = with_steps(apsw.Connection(str(tmp_path / "lamina.db")), "0048")
+    connection.execute(f"INSERT INTO record VALUES ({', '.join('?' * 29)})", record_row(fact("a")))
+    connection.execute("INSERT INTO text_index (rowid, terms) VALUES (1, 'lisbon')")
     connection.close()
     again = SqliteStore(tmp_path)
     assert not apsw.Connection(str(tmp_path / "lamina.db")).table_exists("main", "text_index")
@@ -779,6 +783,69 @@ def test_what_changes_is_told_from_then_on_and_the_full_text_table_goes(tmp_path
     again.close()
 
 
+CLAIMS = [
+    fact("a", object=ObjectValue("entity", None, None, None, "ent_porto", "Porto")),
+    fact("b", object=ObjectValue("literal", "tea", "string")),
+    fact("c", object=ObjectValue("entity", None, None, None, "ent_nobody_names")),
+    fact("d", object=ObjectValue("literal", "ent_ or so", "string")),
+]
+WEIGHTS = (0.0, 0.78, 0.8356, 0.83561, 1 / 3, 1.0)
+
+
+def with_claims(connection: apsw.Connection) -> apsw.Connection:
+    connection.executemany(f"INSERT INTO record VALUES ({', '.join('?' * 29)})", map(record_row, CLAIMS))
+    connection.executemany(
+        f"INSERT INTO support VALUES ({', '.join('?' * 12)})",
+        [
+            (
+                "acme",
+                "fact_1",
+                f"evt_{at}",
+                "supported_by",
+                weight,
+                "supports",
+                at,
+                None,
+                10,
+                None,
+                None,
+                None,
+            )
+            for at, weight in enumerate(WEIGHTS)
+        ],
+    )
+    return connection
+
+
+def test_objects_and_weights_from_before_are_the_same_in_numbers() -> None:
+    before = with_claims(with_steps(apsw.Connection(":memory:"), "0049"))
+    told = [*records(before), *edges_and_mentions(before)]
+    migrate(before)
+    now = with_claims(migrated())
+    for connection in (before, now):
+        assert [*records(connection), *edges_and_mentions(connection)] == told
+        entities = connection.execute("SELECT object_key, object IS NULL FROM record_row ORDER BY object_key")
+        assert list(entities) == [(None, 0)] * 3 + [("tea", 1)]
+        weights = connection.execute("SELECT weight FROM support_row ORDER BY place")
+        assert [weight for (weight,) in weights] == [0, 7800, 8356, 0.83561, 1 / 3, 10000]
+    assert {row[8] for row in told[:4]} == {one.object.key for one in CLAIMS}
+
+
+def test_the_id_of_an_object_goes_with_the_last_claim_that_names_it() -> None:
+    connection = with_claims(migrated())
+    named = "SELECT count(*) FROM identifier WHERE id = 'ent_porto'"
+    connection.execute(
+        f"INSERT INTO mention VALUES ({', '.join('?' * 7)})",
+        (*MENTIONS[0][:1], "ent_porto", *MENTIONS[0][2:]),
+    )
+    connection.execute("DELETE FROM mention")
+    assert list(connection.execute(named)) == [(1,)]
+    connection.execute("DELETE FROM record WHERE id = ?", (CLAIMS[1].id,))
+    assert list(connection.execute(named)) == [(1,)]
+    connection.execute("DELETE FROM record WHERE id = ?", (CLAIMS[0].id,))
+    assert list(connection.execute(named)) == [(0,)]
+
+
 def test_a_usual_modality_from_before_is_found_beside_those_of_today(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     told = append(store, "a", "b", "c", modality="conversation")
@@ -791,4 +858,21 @@ def test_a_usual_modality_from_before_is_found_beside_those_of_today(tmp_path: P
         query = EventQuery(tenant_id=TENANT, scopes=[ALICE], modality=modality, ascending=True)
         assert store.log.query(query) == found
     connection.close()
+    store.close()
+
+
+def test_a_key_from_before_is_found_by_its_family(tmp_path: Path) -> None:
+    connection = with_steps(apsw.Connection(str(tmp_path / "lamina.db")), "0049")
+    for family in ("/v1/experience", "/v1/other"):
+        connection.execute(
+            "INSERT INTO idempotency (tenant_id, caller, family, key, body_hash, created_at) VALUES (?, 'ana', ?, 'k', 'h', 10)",
+            (TENANT, family),
+        )
+    connection.close()
+    store = SqliteStore(tmp_path)
+    for family in ("/v1/experience", "/v1/other"):
+        key = IdempotencyKey(TENANT, "ana", family, "k")
+        assert store.idempotency.find(key, 11) == Remembered(key, "h", 10)
+        assert store.idempotency.remember(Remembered(key, "other", 11)).body_hash == "h"
+    assert store.idempotency.prune(12) == 2
     store.close()

@@ -135,7 +135,7 @@ TABLES: Final[Mapping[str, TablePlace]] = {
         _LOG,
         content=_RECORD["content"],
         names="session predicate",
-        ids="record subject superseded_by closed_by",
+        ids="record subject object superseded_by closed_by",
         figures="row shelf " + _RECORD["figures"].replace("layer ", ""),
     ),
     "shelf": _table(

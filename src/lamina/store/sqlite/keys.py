@@ -20,8 +20,9 @@ from lamina.store.rows import Row
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import hash_of, id_of, stored_hash, stored_id
+from lamina.store.sqlite.words import stored_word
 
-__all__ = ["SqliteIdempotency", "find_key", "find_keys", "put_key"]
+__all__ = ["SqliteIdempotency", "find_key", "find_keys", "put_key", "stored_key"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 _Rows = Callable[[str, Row], Iterable[Row]]
@@ -36,11 +37,12 @@ def find_keys(
         families[key.tenant_id, key.caller, key.family].append(key.key)
     used_after = now - limits.IDEMPOTENCY_TTL_S * SECOND_US
     found: dict[IdempotencyKey, Remembered] = {}
-    for family, names in families.items():
+    for (tenant_id, caller, family), names in families.items():
+        bindings = (tenant_id, caller, stored_word(family), json_list(names), used_after)
         for name, body_hash, event_id, response, created_at in connection.execute(
-            _SQL["find_idempotency_keys"], (*family, json_list(names), used_after)
+            _SQL["find_idempotency_keys"], bindings
         ):
-            key = IdempotencyKey(*family, name)
+            key = IdempotencyKey(tenant_id, caller, family, name)
             answer = json.loads(response) if response else None
             found[key] = Remembered(
                 key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer
@@ -50,12 +52,17 @@ def find_keys(
 
 def find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
     """What a key was used for within its lifetime."""
-    bindings = (key.tenant_id, key.caller, key.family, key.key)
+    bindings = stored_key(key)
     for body_hash, event_id, response, created_at in rows(_SQL["find_idempotency"], bindings):
         if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
             answer = json.loads(response) if response else None
             return Remembered(key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer)
     return None
+
+
+def stored_key(key: IdempotencyKey) -> Row:
+    """The columns of a key; its family in a byte where it has a number."""
+    return key.tenant_id, key.caller, stored_word(key.family), key.key
 
 
 def put_key(connection: apsw.Connection, entry: Remembered) -> None:
@@ -65,10 +72,7 @@ def put_key(connection: apsw.Connection, entry: Remembered) -> None:
     connection.execute(
         _SQL["put_idempotency"],
         (
-            key.tenant_id,
-            key.caller,
-            key.family,
-            key.key,
+            *stored_key(key),
             stored_hash(entry.body_hash),
             None if entry.event_id is None else stored_id(entry.event_id, Prefix.EVENT),
             response,

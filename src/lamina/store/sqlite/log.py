@@ -27,7 +27,7 @@ from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import id_bytes, stored_hash
 from lamina.store.sqlite.erased import refuse_erased
 from lamina.store.sqlite.exclusion import exclude_dependants
-from lamina.store.sqlite.keys import find_key, find_keys, put_key
+from lamina.store.sqlite.keys import find_key, find_keys, put_key, stored_key
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.many import put_rows
 from lamina.store.sqlite.unfolding import unfold
@@ -294,7 +294,7 @@ class _Rows:
         self._jobs.append((draft.tenant_id, event_id, _FIRST_STAGE, draft.scope, position, seq))
         self._owners.setdefault(place, draft.caller)
         if key is not None:
-            self._keys.append((*key, stored_hash(body_hash), id_bytes(event_id), None, self._now))
+            self._keys.append((*stored_key(key), stored_hash(body_hash), id_bytes(event_id), None, self._now))
 
     def insert(self, connection: apsw.Connection) -> None:
         """All of them, by few statements for each table."""

@@ -100,6 +100,7 @@ CREATE INDEX lifecycle_event ON lifecycle_row (tenant, event_id, number) WHERE e
 CREATE INDEX lifecycle_position ON lifecycle_row (tenant, position, number) WHERE position IS NOT NULL;
 CREATE INDEX lifecycle_job ON lifecycle_row (tenant, job_id, sequence) WHERE job_id IS NOT NULL;
 
+-- A family that has a number is a blob of one byte, as words of `audit` are.
 CREATE TABLE idempotency (
   tenant_id          TEXT    NOT NULL,
   caller             TEXT    NOT NULL,
@@ -209,7 +210,8 @@ CREATE UNIQUE INDEX shelf_place ON shelf (scope, layer, tenant_id);
 -- Every derived layer, in numbers: one row per version. What is searched has a column, the rest is `body`: JSON text of facts, packed of
 -- others. `claim_key` is a digest: of subject and predicate, then of the whole claim. Earlier releases kept the text. Statements read
 -- and write the view `record`, and change what is here. A row's number is that of its record and, in the last 24 bits, its version: those of
--- a record lie together, and a body stands in a page of its own only when it fills one.
+-- a record lie together, and are found by their range; a body stands in a page of its own only when it fills one. `object` is an entity's
+-- number, and `object_key` what else a claim says.
 CREATE TABLE record_row (
   row           INTEGER PRIMARY KEY,
   record        INTEGER NOT NULL,
@@ -239,24 +241,24 @@ CREATE TABLE record_row (
   due_at        INTEGER,
   due_offset    INTEGER,
   seen_at       INTEGER
-);
-CREATE UNIQUE INDEX record_version ON record_row (record, version);
+, object INTEGER);
 CREATE INDEX record_scope ON record_row (shelf, recorded_from);
 CREATE INDEX record_subject ON record_row (subject, shelf, recorded_from) WHERE subject IS NOT NULL;
 CREATE INDEX record_topic ON record_row (shelf, topic, coalesce(recorded_to, 9223372036854775807)) WHERE topic IS NOT NULL;
 CREATE INDEX record_slot ON record_row (shelf, slot, recorded_from) WHERE slot IS NOT NULL;
-CREATE INDEX record_object ON record_row (shelf, object_key, recorded_from) WHERE object_key GLOB 'ent_*';
+CREATE INDEX record_object ON record_row (object, shelf, recorded_from) WHERE object IS NOT NULL;
 CREATE INDEX record_claim ON record_row (shelf, claim_key) WHERE claim_key IS NOT NULL;
 CREATE INDEX record_ended ON record_row (recorded_to) WHERE recorded_to IS NOT NULL;
 -- Those that an earlier release wrote, until they are packed: no facts, which alone have a predicate and no stance.
 CREATE INDEX record_unpacked ON record_row (shelf) WHERE typeof(body) = 'text' AND (predicate IS NULL OR stance IS NOT NULL);
 
--- The why graph and the reference count, in numbers. Statements read and write the view `support`.
+-- The why graph and the reference count, in numbers. Statements read and write the view `support`. A weight is an integer, in
+-- ten thousandths, where these say it, as nearly each is; in such a table a real number takes eight bytes, whatever it is.
 CREATE TABLE support_row (
   record      INTEGER NOT NULL,
   source      INTEGER NOT NULL,
   relation    INTEGER NOT NULL,
-  weight      REAL    NOT NULL,
+  weight      INTEGER NOT NULL,
   against     INTEGER NOT NULL,
   place       INTEGER NOT NULL,
   actor       TEXT,
@@ -293,18 +295,20 @@ CREATE INDEX mention_event ON mention_row (event);
 CREATE VIEW record AS
 SELECT
   h.tenant_id AS tenant_id, n.id AS id, r.version AS version, h.layer AS layer, h.scope AS scope,
-  r.position AS position, s.id AS subject, r.predicate AS predicate, r.object_key AS object_key, r.slot AS slot,
+  r.position AS position, s.id AS subject, r.predicate AS predicate, coalesce(r.object_key, o.id) AS object_key, r.slot AS slot,
   r.claim_key AS claim_key, r.session AS session, r.topic AS topic, r.confidence AS confidence, r.stance AS stance,
   r.valid_from AS valid_from, r.valid_to AS valid_to, r.recorded_from AS recorded_from, r.recorded_to AS recorded_to,
   r.superseded_by AS superseded_by, r.closed_by AS closed_by, r.excluded AS excluded, r.body AS body,
   r.status AS status, r.salience AS salience, r.horizon AS horizon, r.due_at AS due_at, r.due_offset AS due_offset,
   r.seen_at AS seen_at
 FROM record_row AS r JOIN shelf AS h ON h.number = r.shelf
-JOIN identifier AS n ON n.number = r.record AND n.tenant_id = h.tenant_id
-LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = h.tenant_id;
+JOIN identifier AS n ON n.number = r.record AND n.tenant_id = h.tenant_id AND r.row BETWEEN n.number << 24 AND n.number << 24 | 0xFFFFFF
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = h.tenant_id
+LEFT JOIN identifier AS o ON o.number = r.object AND o.tenant_id = h.tenant_id;
 
 CREATE VIEW support AS
-SELECT r.tenant_id AS tenant_id, r.id AS record_id, s.id AS source_id, n.name AS relation, e.weight AS weight,
+SELECT r.tenant_id AS tenant_id, r.id AS record_id, s.id AS source_id, n.name AS relation,
+  iif(typeof(e.weight) = 'integer', e.weight / 10000.0, e.weight) AS weight,
   iif(e.against, 'against', 'supports') AS polarity, e.place AS place, e.actor AS actor, e.recorded_at AS recorded_at, e.at AS at,
   e.part AS part, e.accepted_in AS accepted_in
 FROM support_row AS e JOIN identifier AS r ON r.number = e.record
@@ -331,25 +335,28 @@ CREATE TRIGGER record_put INSTEAD OF INSERT ON record BEGIN
   WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.id AND tenant_id = NEW.tenant_id);
   INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.subject
   WHERE NEW.subject IS NOT NULL AND NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.subject AND tenant_id = NEW.tenant_id);
+  INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.object_key
+  WHERE NEW.object_key GLOB 'ent_*' AND NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.object_key AND tenant_id = NEW.tenant_id);
   INSERT INTO shelf (tenant_id, scope, layer) SELECT NEW.tenant_id, NEW.scope, NEW.layer
   WHERE NOT EXISTS (SELECT 1 FROM shelf WHERE tenant_id = NEW.tenant_id AND scope = NEW.scope AND layer = NEW.layer);
   INSERT INTO record_row (
     row, record, version, shelf, position, subject, predicate, object_key, slot, claim_key, session, topic, confidence,
     stance, valid_from, valid_to, recorded_from, recorded_to, superseded_by, closed_by, excluded, body, status,
-    salience, horizon, due_at, due_offset, seen_at
+    salience, horizon, due_at, due_offset, seen_at, object
   )
   SELECT
     n.number << 24 | NEW.version, n.number, NEW.version, h.number, NEW.position,
     (SELECT number FROM identifier WHERE id = NEW.subject AND tenant_id = NEW.tenant_id), NEW.predicate,
-    NEW.object_key, NEW.slot, NEW.claim_key, NEW.session, NEW.topic, NEW.confidence, NEW.stance, NEW.valid_from,
+    iif(NEW.object_key GLOB 'ent_*', NULL, NEW.object_key), NEW.slot, NEW.claim_key, NEW.session, NEW.topic, NEW.confidence, NEW.stance, NEW.valid_from,
     NEW.valid_to, NEW.recorded_from, NEW.recorded_to, NEW.superseded_by, NEW.closed_by, coalesce(NEW.excluded, 0), NEW.body,
-    NEW.status, NEW.salience, NEW.horizon, NEW.due_at, NEW.due_offset, NEW.seen_at
+    NEW.status, NEW.salience, NEW.horizon, NEW.due_at, NEW.due_offset, NEW.seen_at,
+    (SELECT number FROM identifier WHERE id = NEW.object_key AND tenant_id = NEW.tenant_id AND NEW.object_key GLOB 'ent_*')
   FROM identifier AS n, shelf AS h
   WHERE n.id = NEW.id AND n.tenant_id = NEW.tenant_id AND h.tenant_id = NEW.tenant_id AND h.scope = NEW.scope AND h.layer = NEW.layer;
 END;
 CREATE TRIGGER record_taken INSTEAD OF DELETE ON record BEGIN
   DELETE FROM record_row
-  WHERE record = (SELECT number FROM identifier WHERE id = OLD.id AND tenant_id = OLD.tenant_id) AND version = OLD.version;
+  WHERE row = (SELECT number FROM identifier WHERE id = OLD.id AND tenant_id = OLD.tenant_id) << 24 | OLD.version;
 END;
 CREATE TRIGGER support_put INSTEAD OF INSERT ON support BEGIN
   INSERT INTO identifier (tenant_id, id) SELECT NEW.tenant_id, NEW.record_id
@@ -358,7 +365,9 @@ CREATE TRIGGER support_put INSTEAD OF INSERT ON support BEGIN
   WHERE NOT EXISTS (SELECT 1 FROM identifier WHERE id = NEW.source_id AND tenant_id = NEW.tenant_id);
   INSERT INTO relation (name) SELECT NEW.relation WHERE NOT EXISTS (SELECT 1 FROM relation WHERE name = NEW.relation);
   INSERT INTO support_row (record, source, relation, weight, against, place, actor, recorded_at, at, part, accepted_in)
-  SELECT r.number, s.number, n.number, NEW.weight, NEW.polarity = 'against', NEW.place, NEW.actor, NEW.recorded_at, NEW.at, NEW.part,
+  SELECT r.number, s.number, n.number,
+    iif(round(NEW.weight * 10000) / 10000 = NEW.weight, CAST(round(NEW.weight * 10000) AS INTEGER), NEW.weight),
+    NEW.polarity = 'against', NEW.place, NEW.actor, NEW.recorded_at, NEW.at, NEW.part,
     NEW.accepted_in
   FROM identifier AS r, identifier AS s, relation AS n
   WHERE r.id = NEW.record_id AND r.tenant_id = NEW.tenant_id AND s.id = NEW.source_id AND s.tenant_id = NEW.tenant_id
@@ -524,61 +533,66 @@ END;
 -- A number goes with the last row that has it. Where another is most likely left is looked first.
 CREATE TRIGGER record_row_gone AFTER DELETE ON record_row BEGIN
   INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number = OLD.record;
-  DELETE FROM identifier WHERE number IN (OLD.record, OLD.subject)
+  DELETE FROM identifier WHERE number IN (OLD.record, OLD.subject, OLD.object)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE row BETWEEN identifier.number << 24 AND identifier.number << 24 | 0xFFFFFF)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE object = identifier.number);
 END;
 CREATE TRIGGER support_row_gone AFTER DELETE ON support_row BEGIN
   INSERT INTO touched (tenant_id, id) SELECT tenant_id, id FROM identifier WHERE number IN (OLD.record, OLD.source);
   DELETE FROM identifier WHERE number IN (OLD.record, OLD.source)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE row BETWEEN identifier.number << 24 AND identifier.number << 24 | 0xFFFFFF)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE object = identifier.number);
 END;
 CREATE TRIGGER mention_row_gone AFTER DELETE ON mention_row BEGIN
   DELETE FROM identifier WHERE number IN (OLD.entity, OLD.event)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE row BETWEEN identifier.number << 24 AND identifier.number << 24 | 0xFFFFFF)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE object = identifier.number);
 END;
 CREATE TRIGGER text_row_gone AFTER DELETE ON text_row BEGIN
   DELETE FROM identifier WHERE number = OLD.record
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE row BETWEEN identifier.number << 24 AND identifier.number << 24 | 0xFFFFFF)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE object = identifier.number);
 END;
 CREATE TRIGGER vector_row_gone AFTER DELETE ON vector_row BEGIN
   DELETE FROM token_piece WHERE number BETWEEN OLD.id * 256 AND OLD.id * 256 + 255;
   DELETE FROM identifier WHERE number = OLD.record
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE record = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM text_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE record = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE row BETWEEN identifier.number << 24 AND identifier.number << 24 | 0xFFFFFF)
     AND NOT EXISTS (SELECT 1 FROM support_row WHERE source = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE event = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM mention_row WHERE entity = identifier.number)
     AND NOT EXISTS (SELECT 1 FROM vector_row WHERE record = identifier.number)
-    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number);
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE subject = identifier.number)
+    AND NOT EXISTS (SELECT 1 FROM record_row WHERE object = identifier.number);
 END;
 
 -- Counts removals and exclusions per scope: followers that hold rows in memory start over when it moves.

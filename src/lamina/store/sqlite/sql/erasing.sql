@@ -43,8 +43,10 @@ DELETE FROM vector_row WHERE record IN (
 
 -- name: drop_records
 -- Every version of some records.
-DELETE FROM record_row WHERE record IN (
-  SELECT n.number FROM json_each(?2) AS wanted CROSS JOIN identifier AS n WHERE n.id = wanted.value AND n.tenant_id = ?1);
+DELETE FROM record_row WHERE row IN (
+  SELECT r.row FROM json_each(?2) AS wanted CROSS JOIN identifier AS n
+  CROSS JOIN record_row AS r ON r.row BETWEEN n.number << 24 AND n.number << 24 | 0xFFFFFF
+  WHERE n.id = wanted.value AND n.tenant_id = ?1);
 
 -- name: drop_supports_of
 -- What some records or events rested on.

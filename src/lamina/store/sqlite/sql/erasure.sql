@@ -148,7 +148,8 @@ CROSS JOIN record_row AS r INDEXED BY record_subject CROSS JOIN identifier AS n
 WHERE h.tenant_id = ?1 AND h.scope = named.scope AND h.layer IN ('facts', 'beliefs') AND s.tenant_id = ?1 AND s.id = named.entity_id
   AND r.subject = s.number AND r.shelf = h.number AND r.recorded_to IS NULL AND r.excluded = 0 AND n.number = r.record AND n.tenant_id = ?1
 UNION
-SELECT r.id, r.scope FROM named CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND r.scope = named.scope AND r.layer IN ('facts', 'beliefs') AND r.object_key = named.entity_id AND r.object_key GLOB 'ent_*'
-  AND r.recorded_to IS NULL AND r.excluded = 0
+SELECT n.id, h.scope FROM named CROSS JOIN shelf AS h CROSS JOIN identifier AS o
+CROSS JOIN record_row AS r INDEXED BY record_object CROSS JOIN identifier AS n
+WHERE h.tenant_id = ?1 AND h.scope = named.scope AND h.layer IN ('facts', 'beliefs') AND o.tenant_id = ?1 AND o.id = named.entity_id
+  AND r.object = o.number AND r.shelf = h.number AND r.recorded_to IS NULL AND r.excluded = 0 AND n.number = r.record AND n.tenant_id = ?1
 ORDER BY 1, 2;

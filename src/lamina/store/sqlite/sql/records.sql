@@ -12,20 +12,22 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?
 -- name: close_record
 -- End a version.
 UPDATE record_row SET recorded_to = ?4, closed_by = ?5
-WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND version = ?3 AND recorded_to IS NULL;
+WHERE row = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) << 24 | ?3 AND recorded_to IS NULL;
 
 -- name: versions_followed
 -- Versions that others follow, with the bodies of both: ?2 is a JSON list of ids, each with the number of the newer one.
-SELECT o.tenant_id, o.id, o.version, o.body, n.body FROM json_each(?2) AS wanted
-CROSS JOIN record AS n ON n.tenant_id = ?1 AND n.id = wanted.value ->> 0 AND n.version = wanted.value ->> 1
-CROSS JOIN record AS o ON o.tenant_id = ?1 AND o.id = n.id AND o.version = n.version - 1;
+SELECT i.tenant_id, i.id, o.version, o.body, n.body FROM json_each(?2) AS wanted
+CROSS JOIN identifier AS i ON i.tenant_id = ?1 AND i.id = wanted.value ->> 0
+CROSS JOIN record_row AS n ON n.row = i.number << 24 | (wanted.value ->> 1)
+CROSS JOIN record_row AS o ON o.row = n.row - 1 AND n.version > 1;
 
 -- name: bodies_onward
 -- The bodies of versions and of those after each, up to the next by which ?3 can be divided: ?2 is a JSON list of ids, each with
 -- the number of a version.
-SELECT r.tenant_id, r.id, r.version, r.body FROM json_each(?2) AS wanted CROSS JOIN record AS r
-WHERE r.tenant_id = ?1 AND r.id = wanted.value ->> 0
-  AND r.version BETWEEN wanted.value ->> 1 AND (wanted.value ->> 1) / ?3 * ?3 + ?3;
+SELECT i.tenant_id, i.id, r.version, r.body FROM json_each(?2) AS wanted
+CROSS JOIN identifier AS i ON i.tenant_id = ?1 AND i.id = wanted.value ->> 0
+CROSS JOIN record_row AS r
+ON r.row BETWEEN i.number << 24 | (wanted.value ->> 1) AND i.number << 24 | (wanted.value ->> 1) / ?3 * ?3 + ?3;
 
 -- name: unpacked_bodies
 -- Some versions whose bodies an earlier release wrote as text: facts alone, which have a predicate and no stance, stay text.
@@ -36,12 +38,12 @@ WHERE typeof(r.body) = 'text' AND (r.predicate IS NULL OR r.stance IS NOT NULL) 
 -- name: pack_body
 -- The same in fewer bytes.
 UPDATE record_row SET body = ?4
-WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND version = ?3;
+WHERE row = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) << 24 | ?3;
 
 -- name: latest_records
 -- The newest version of each id, or the newest recorded by ?3: ?2 is a JSON list. The ids lead: the other way round every
 -- version is read, and a concept has hundreds.
-SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, coalesce(r.object_key, o.id), r.slot, r.claim_key, r.session, r.topic,
        r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
        r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
 FROM json_each(?2) AS wanted CROSS JOIN identifier AS n ON n.tenant_id = ?1 AND n.id = wanted.value
@@ -50,7 +52,8 @@ CROSS JOIN record_row AS r ON r.row = (SELECT v.row FROM record_row AS v
                                          AND (?3 IS NULL OR v.recorded_from <= ?3)
                                        ORDER BY v.row DESC LIMIT 1)
 CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
-LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1
+LEFT JOIN identifier AS o ON o.number = r.object AND o.tenant_id = ?1;
 
 -- name: input_states
 -- Of what latest_records gives, whether it is kept out, and of facts what decides whether a concept is made from them: their
@@ -99,10 +102,11 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 -- name: query_records_of_subject
 -- As query_records, of one subject: its index is read newest first and left at the limit. An entity may be told of in many other scopes, so
 -- that the order is given here and not by the view.
-SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, coalesce(r.object_key, o.id), r.slot, r.claim_key, r.session, r.topic,
        r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
        r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
 FROM shelf AS h CROSS JOIN identifier AS s CROSS JOIN record_row AS r INDEXED BY record_subject CROSS JOIN identifier AS n
+LEFT JOIN identifier AS o ON o.number = r.object AND o.tenant_id = :tenant_id
 WHERE h.tenant_id = :tenant_id AND h.scope IN (SELECT value FROM json_each(:scopes)) AND h.layer = :layer
   AND s.tenant_id = :tenant_id AND s.id = :subject AND r.subject = s.number AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = :tenant_id
   AND (:with_excluded OR excluded = 0)
@@ -116,7 +120,7 @@ WHERE h.tenant_id = :tenant_id AND h.scope IN (SELECT value FROM json_each(:scop
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
   AND (:predicate IS NULL OR predicate = :predicate)
-  AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
+  AND (:object_key IS NULL OR coalesce(r.object_key, o.id) = :object_key) AND (:session IS NULL OR session = :session)
   AND (:topic IS NULL OR topic = :topic)
   AND confidence >= :min_confidence
   AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
@@ -127,15 +131,21 @@ ORDER BY recorded_from DESC, n.id DESC, version DESC LIMIT :limit;
 -- As query_records, of what is said of one subject by one predicate: what their claims are found by begins alike, from :matter up to
 -- before :matter_end, so that the others of a subject of whom much is told are not read. Of rows that earlier releases wrote it is a text,
 -- from :claims up to before :claims_end.
-SELECT r.* FROM (
-  SELECT id AS record_id, version AS number FROM record
-  WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
-    AND claim_key >= :matter AND claim_key < :matter_end
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, coalesce(r.object_key, o.id), r.slot, r.claim_key, r.session, r.topic,
+       r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
+       r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
+FROM (
+  SELECT k.row AS row FROM shelf AS p CROSS JOIN record_row AS k INDEXED BY record_claim
+  WHERE p.tenant_id = :tenant_id AND p.scope IN (SELECT value FROM json_each(:scopes)) AND p.layer = :layer
+    AND k.shelf = p.number AND k.claim_key >= :matter AND k.claim_key < :matter_end
   UNION ALL
-  SELECT id, version FROM record
-  WHERE tenant_id = :tenant_id AND scope IN (SELECT value FROM json_each(:scopes)) AND layer = :layer
-    AND claim_key >= :claims AND claim_key < :claims_end) AS own
-CROSS JOIN record AS r ON r.tenant_id = :tenant_id AND r.id = own.record_id AND r.version = own.number
+  SELECT k.row FROM shelf AS p CROSS JOIN record_row AS k INDEXED BY record_claim
+  WHERE p.tenant_id = :tenant_id AND p.scope IN (SELECT value FROM json_each(:scopes)) AND p.layer = :layer
+    AND k.shelf = p.number AND k.claim_key >= :claims AND k.claim_key < :claims_end) AS own
+CROSS JOIN record_row AS r ON r.row = own.row CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = :tenant_id
+CROSS JOIN identifier AS n ON n.number = r.record AND n.tenant_id = :tenant_id
+CROSS JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = :tenant_id
+LEFT JOIN identifier AS o ON o.number = r.object AND o.tenant_id = :tenant_id
 WHERE (:with_excluded OR excluded = 0)
   AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
@@ -146,23 +156,23 @@ WHERE (:with_excluded OR excluded = 0)
       OR coalesce(json_extract(body, '$.fades_at'), 9223372036854775807) > :valid_at)))
   AND (:valid_start IS NULL OR valid_to IS NULL OR valid_to > :valid_start)
   AND (:valid_end IS NULL OR valid_from < :valid_end)
-  AND subject = :subject AND predicate = :predicate
-  AND (:object_key IS NULL OR object_key = :object_key) AND (:session IS NULL OR session = :session)
+  AND s.id = :subject AND predicate = :predicate
+  AND (:object_key IS NULL OR coalesce(r.object_key, o.id) = :object_key) AND (:session IS NULL OR session = :session)
   AND (:topic IS NULL OR topic = :topic)
   AND confidence >= :min_confidence
   AND (:stances IS NULL OR stance IN (SELECT value FROM json_each(:stances)))
-  AND (:after_at IS NULL OR (recorded_from, id) < (:after_at, :after_id))
-ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
+  AND (:after_at IS NULL OR (recorded_from, n.id) < (:after_at, :after_id))
+ORDER BY recorded_from DESC, n.id DESC, version DESC LIMIT :limit;
 
 -- name: query_records_of_object
 -- As query_records_of_subject, of claims that name an entity as their object.
-SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, coalesce(r.object_key, o.id), r.slot, r.claim_key, r.session, r.topic,
        r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
        r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
-FROM shelf AS h CROSS JOIN record_row AS r INDEXED BY record_object CROSS JOIN identifier AS n
+FROM shelf AS h CROSS JOIN identifier AS o CROSS JOIN record_row AS r INDEXED BY record_object CROSS JOIN identifier AS n
 LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = :tenant_id
 WHERE h.tenant_id = :tenant_id AND h.scope IN (SELECT value FROM json_each(:scopes)) AND h.layer = :layer
-  AND r.object_key = :object_key AND r.object_key GLOB 'ent_*' AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = :tenant_id
+  AND o.tenant_id = :tenant_id AND o.id = :object_key AND r.object = o.number AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = :tenant_id
   AND (:with_excluded OR excluded = 0)
   AND recorded_from > :newer_than AND recorded_from <= :seen_at AND (:superseded OR recorded_to IS NULL OR recorded_to > :seen_at)
   AND (:recorded_start IS NULL OR recorded_from >= :recorded_start)
@@ -219,15 +229,16 @@ ORDER BY recorded_from DESC, id DESC, version DESC LIMIT :limit;
 
 -- name: records_in_slots
 -- What several slots of one scope hold now, at most ?5 of each, which are the first of the index: ?4 is a JSON list.
-SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, r.object_key, r.slot, r.claim_key, r.session, r.topic,
+SELECT h.tenant_id, n.id, r.version, h.layer, h.scope, r.position, s.id, r.predicate, coalesce(r.object_key, o.id), r.slot, r.claim_key, r.session, r.topic,
        r.confidence, r.stance, r.valid_from, r.valid_to, r.recorded_from, r.recorded_to, r.superseded_by, r.closed_by, r.excluded, r.body,
        r.status, r.salience, r.horizon, r.due_at, r.due_offset, r.seen_at
 FROM json_each(?4) AS wanted CROSS JOIN record_row AS r
 CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
 CROSS JOIN identifier AS n ON n.number = r.record AND n.tenant_id = ?1
 LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1
-WHERE (r.record, r.version) IN (
-  SELECT k.record, k.version FROM record_row AS k INDEXED BY record_slot CROSS JOIN identifier AS d ON d.number = k.record AND d.tenant_id = ?1
+LEFT JOIN identifier AS o ON o.number = r.object AND o.tenant_id = ?1
+WHERE r.row IN (
+  SELECT k.row FROM record_row AS k INDEXED BY record_slot CROSS JOIN identifier AS d ON d.number = k.record AND d.tenant_id = ?1
   WHERE k.shelf = (SELECT p.number FROM shelf AS p WHERE p.tenant_id = ?1 AND p.scope = ?2 AND p.layer = ?3) AND k.slot = wanted.value
     AND k.excluded = 0 AND k.recorded_to IS NULL
   ORDER BY k.recorded_from DESC, d.id DESC, k.version DESC LIMIT ?5)
@@ -396,7 +407,9 @@ FROM json_each(?3) AS wanted;
 
 -- name: exclude_record
 -- Keep a record out of recall and lists.
-UPDATE record_row SET excluded = 1 WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1);
+UPDATE record_row SET excluded = 1
+WHERE row BETWEEN (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) << 24
+  AND (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) << 24 | 0xFFFFFF;
 
 -- name: all_dependants
 -- Everything that rests on a source, through any number of records. Joins are crossed to keep their order: here and
@@ -428,7 +441,9 @@ SELECT id FROM record WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_eac
 
 -- name: readmit_record
 -- A record that rests on something new is back in recall and lists.
-UPDATE record_row SET excluded = 0 WHERE record = (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) AND excluded = 1;
+UPDATE record_row SET excluded = 0
+WHERE row BETWEEN (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) << 24
+  AND (SELECT number FROM identifier WHERE id = ?2 AND tenant_id = ?1) << 24 | 0xFFFFFF AND excluded = 1;
 
 -- name: event_supports_left
 -- Whether a record rests on an event that is not cancelled, through any number of records. It does not rest on what
