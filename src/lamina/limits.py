@@ -169,6 +169,7 @@ ROUND_BACKOFF_S_MAX: Final = 30.0
 WRITE_GROUP_MAX: Final = 64
 WRITE_QUEUE_MAX: Final = 4096
 WRITE_LATER_S: Final = 0.2  # that work waits for a commit to join, where it may
+WRITE_JOINED_S: Final = 0.03  # that a write is held for others which begin round after round
 
 # Audit: rows that wait for a commit. A full queue makes the next call wait rather than lose a row.
 AUDIT_QUEUE_MAX: Final = 8192

@@ -30,9 +30,13 @@ class Held:
     """A write that lands when it is told to."""
 
     def __init__(self, outcome: Callable[[], Any]) -> None:
+        self.sent = False
         self._outcome = outcome
         self._over = threading.Event()
         self._told: list[Callable[[], None]] = []
+
+    def send(self) -> None:
+        self.sent = True
 
     def tell(self, told: Callable[[], None]) -> None:
         self._told.append(told)
@@ -135,6 +139,43 @@ def test_more_writes_wait_for_the_disk_than_there_are_threads() -> None:
         for write in door.writes:
             write.land()
         assert await asyncio.gather(*waiting) == [(200, {"what": f"t{number}"}) for number in range(8)]
+
+    run(story)
+
+
+def test_writes_are_sent_together_once_a_round_of_the_loop_begins_no_more() -> None:
+    async def story(door: Door) -> None:
+        waiting = [asyncio.ensure_future(told(door, f"t{number}")) for number in range(4)]
+        while len(door.writes) < 4:
+            await asyncio.sleep(0)
+        waiting.append(asyncio.ensure_future(told(door, "a round later")))
+        while len(door.writes) < 5:
+            assert not any(write.sent for write in door.writes)
+            await asyncio.sleep(0)
+        while not any(write.sent for write in door.writes):
+            await asyncio.sleep(0)
+        assert [write.sent for write in door.writes] == [False] * 4 + [True], (
+            "the others were begun before it"
+        )
+        for write in door.writes:
+            write.land()
+        await asyncio.gather(*waiting)
+
+    run(story)
+
+
+def test_writes_that_begin_round_after_round_are_not_held_for_ever() -> None:
+    async def story(door: Door) -> None:
+        waiting: list[asyncio.Future[tuple[int, Any]]] = []
+        while not any(write.sent for write in door.writes):
+            waiting.append(asyncio.ensure_future(told(door, "more")))
+            await asyncio.sleep(0)
+            assert len(waiting) < 10_000
+        while len(door.writes) < len(waiting):
+            await asyncio.sleep(0)
+        for write in door.writes:
+            write.land()
+        await asyncio.gather(*waiting)
 
     run(story)
 

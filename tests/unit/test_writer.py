@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from lamina import limits
 from lamina.errors import Fault, Invalid, Unavailable
 from lamina.store.sqlite.connection import Writer, open_connection
-from lamina.store.sqlite.works import ReadsFirst, is_writing
+from lamina.store.sqlite.works import AwaitedWrite, ReadsFirst, is_writing
 
 
 @pytest.fixture
@@ -85,6 +86,55 @@ def test_whoever_asks_as_it_lands_is_told_once(writer: Writer) -> None:
     for _ in range(500):
         assert everybody.acquire(timeout=30)
     assert sorted(told) == list(range(500))
+
+
+def held(writer: Writer, landed: list[int], number: int) -> AwaitedWrite[None]:
+    return writer.posted(lambda _: landed.append(number), calls=False)
+
+
+def test_a_write_that_does_not_call_waits_until_one_is_sent(writer: Writer) -> None:
+    landed: list[int] = []
+    waiting = [held(writer, landed, number) for number in range(3)]
+    time.sleep(0.02)
+    assert landed == []
+    waiting[1].send()
+    assert [each.result() for each in waiting] == [None] * 3
+    assert landed == [0, 1, 2]
+
+
+def test_who_waits_for_a_write_that_does_not_call_sends_it(writer: Writer) -> None:
+    landed: list[int] = []
+    held(writer, landed, 7).result()
+    assert landed == [7]
+
+
+def test_a_write_that_does_not_call_goes_with_the_next_that_does(writer: Writer) -> None:
+    landed: list[int] = []
+    first = held(writer, landed, 1)
+    told = threading.Event()
+    first.tell(told.set)
+    writer.write(lambda _: landed.append(2))
+    assert told.wait(30)
+    assert landed == [1, 2]
+
+
+def test_a_full_group_calls_by_itself(writer: Writer) -> None:
+    landed: list[int] = []
+    told = threading.Event()
+    for number in range(limits.WRITE_GROUP_MAX):
+        newest = held(writer, landed, number)
+    newest.tell(told.set)
+    assert told.wait(30)
+    assert landed == list(range(limits.WRITE_GROUP_MAX))
+
+
+def test_a_write_that_nobody_sent_is_written_before_the_end(connection: apsw.Connection) -> None:
+    landed: list[int] = []
+    writer = Writer(connection)
+    newest = held(writer, landed, 1)
+    writer.close()
+    assert newest.result() is None
+    assert landed == [1]
 
 
 @pytest.mark.parametrize("beside", [0, 1, 2, ReadsFirst.TRIES])
@@ -162,7 +212,7 @@ def test_writes_that_wait_share_a_commit_and_one_failure_takes_no_other(
         entered.wait(300)
         connection.set_commit_hook(lambda: bool(commits.append(None)))
         rest = [pool.submit(insert, writer, number) for number in (1, 2, 2, 3)]
-        while len(writer._waiting) < 4:
+        while writer._queue.waiting < 4:
             pass
         go.set()
         failures = [task.exception(10) for task in (first, *rest)]
@@ -254,10 +304,10 @@ def test_closing_finishes_what_is_queued_and_refuses_what_comes_later(connection
         pool.submit(writer.write, hold)
         entered.wait(300)
         queued = pool.submit(insert, writer, 1)
-        while not writer._waiting:
+        while not writer._queue.waiting:
             pass
         closing = pool.submit(writer.close)
-        while not writer._closed:
+        while not writer._queue.closed:
             pass
         with pytest.raises(Unavailable):
             insert(writer, 2)

@@ -16,9 +16,11 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from lamina import limits
 from lamina.gateway import PostedCall, Reply
+from lamina.kernel.operations import Posted
 
-__all__ = ["Endpoint", "FixedRows", "on_thread", "reply_of"]
+__all__ = ["Departures", "Endpoint", "FixedRows", "on_thread", "reply_of"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,12 +72,40 @@ async def on_thread(pool: Executor, run: Callable[P, R], /, *args: P.args, **kwa
     return await ended
 
 
-async def reply_of(call: PostedCall, pool: Executor) -> Reply:
+class Departures:
+    """When posted writes are sent: together, once a round of the event loop has begun no more of them.
+
+    The thread that writes shares the interpreter with the loop. Called for the first of many calls at hand, it would take turns with the
+    loop over every statement, and commit that one alone. Used on the event loop only.
+    """
+
+    def __init__(self) -> None:
+        self._newest: Posted | None = None
+
+    def join(self, posted: Posted) -> None:
+        """One more write is begun, and sent with the others that are."""
+        if self._newest is None:
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._look, loop, posted, loop.time() + limits.WRITE_JOINED_S)
+        self._newest = posted
+
+    def _look(self, loop: asyncio.AbstractEventLoop, seen: Posted, until: float) -> None:
+        newest = self._newest
+        assert newest is not None, "nobody else sends them"
+        if newest is not seen and loop.time() < until:
+            loop.call_soon(self._look, loop, newest, until)
+            return
+        self._newest = None
+        newest.send()
+
+
+async def reply_of(call: PostedCall, pool: Executor, departures: Departures) -> Reply:
     """What a call comes to whose write was posted: no thread waits for the disk, and many that share a commit wake the loop once."""
     if call.posted is not None:
         loop = asyncio.get_running_loop()
         over: asyncio.Future[None] = loop.create_future()
         call.posted.tell(lambda: _tell(loop, _settle, over, None))
+        departures.join(call.posted)
         try:
             await over
         except asyncio.CancelledError:

@@ -11,7 +11,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -30,7 +30,7 @@ from lamina.gateway import Gateway, Inbound, Reply
 from lamina.http.bodies import Bodies
 from lamina.http.docs_page import PAGE_HEADERS, docs_page
 from lamina.http.errors import ErrorStyle, error_response
-from lamina.http.handing import FixedRows, on_thread, reply_of
+from lamina.http.handing import Departures, FixedRows, on_thread, reply_of
 from lamina.http.inbound import inbound_of, log
 from lamina.http.openapi import openapi_document
 from lamina.http.origins import refuse_other_pages
@@ -65,17 +65,14 @@ def create_application(
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
     sites' pages either. ``doors`` are applications of other protocols by their path: behind the same hosts, with checks of their own.
     """
-    bodies, turns = Bodies(), WriteTurns()
+    shared = _Shared(gateway, pool, Bodies(), WriteTurns(), Departures())
     # Made for the first who asks: the document takes longer than all the rest of a start.
     document, listing = cache(partial(openapi_document, routes)), cache(partial(docs_page, routes))
     endpoints: dict[str, dict[str, Route]] = {}
     for route in routes:
         endpoints.setdefault(route.path, {})[route.verb] = route
     guarded = hosts is not None
-    answering = {
-        path: _endpoint(gateway, by_verb, pool, bodies, turns, guarded=guarded)
-        for path, by_verb in endpoints.items()
-    }
+    answering = {path: _endpoint(shared, by_verb, guarded=guarded) for path, by_verb in endpoints.items()}
     made: dict[str, Callable[[], StarletteRoute]] = {
         path: partial(StarletteRoute, path, answering[path], methods=sorted(by_verb))
         for path, by_verb in sorted(endpoints.items(), key=_fixed_paths_first)
@@ -137,15 +134,22 @@ def _fixed_paths_first(item: tuple[str, Any]) -> tuple[int, str]:
     return item[0].count("{"), item[0]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What all calls of an application go through."""
+
+    gateway: Gateway
+    pool: ThreadPoolExecutor
+    bodies: Bodies
+    turns: WriteTurns
+    departures: Departures
+
+
 def _endpoint(
-    gateway: Gateway,
-    by_verb: dict[str, Route],
-    pool: ThreadPoolExecutor,
-    bodies: Bodies,
-    turns: WriteTurns,
-    *,
-    guarded: bool,
+    shared: _Shared, by_verb: dict[str, Route], *, guarded: bool
 ) -> Callable[[HttpRequest], Awaitable[Response]]:
+    gateway, pool = shared.gateway, shared.pool
+
     async def endpoint(http: HttpRequest) -> Response:
         route = by_verb.get(http.method) or by_verb["GET"]
         with span(*spanned(http.method, route.path), headers=http.headers) as opened:
@@ -162,7 +166,7 @@ def _endpoint(
             if guarded:
                 refuse_other_pages(http)
             principal = await _identified(gateway, inbound, route, pool)
-            reply = await _run(gateway, route, http, inbound, principal, pool, bodies, turns)
+            reply = await _run(shared, route, http, inbound, principal)
             response = _response(reply, pool, route.page)
         except ClientDisconnect:
             response = Response(status_code=_CLIENT_LEFT)
@@ -195,15 +199,9 @@ async def _identified(
 
 
 async def _run(
-    gateway: Gateway,
-    route: Route,
-    http: HttpRequest,
-    inbound: Inbound,
-    principal: Principal,
-    pool: ThreadPoolExecutor,
-    bodies: Bodies,
-    turns: WriteTurns,
+    shared: _Shared, route: Route, http: HttpRequest, inbound: Inbound, principal: Principal
 ) -> Reply:
+    gateway, pool, bodies, turns = shared.gateway, shared.pool, shared.bodies, shared.turns
     caller = f"{principal.tenant_id}/{principal.actor}" if principal.actor else inbound.asked.client_ip or ""
     with bodies.holding(caller) as held:
         try:
@@ -219,7 +217,7 @@ async def _run(
         try:
             if gateway.posts(route.operation, read.request, inbound, principal):
                 call = gateway.post(route.operation, read.request, inbound, principal)
-                return await reply_of(call, pool)
+                return await reply_of(call, pool, shared.departures)
             return await on_thread(pool, execute)
         finally:
             turns.give(principal.tenant_id)

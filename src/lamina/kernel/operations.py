@@ -210,7 +210,11 @@ class Answer:
 
 
 class Posted(Protocol):
-    """A write on its way to the disk."""
+    """A write that waits for others which share its commit, until one of them is sent or waited for."""
+
+    def send(self) -> None:
+        """Have it written now, with all that wait."""
+        ...
 
     def tell(self, told: Callable[[], None]) -> None:
         """Have ``told`` called once the write has landed or failed, in whichever thread; at once where it has. It may not raise."""

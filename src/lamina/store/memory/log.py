@@ -208,6 +208,9 @@ class _AtOnce:
         except Exception as failure:
             self._failure = failure
 
+    def send(self) -> None:
+        """Mirrors ``Posted.send``."""
+
     def tell(self, told: Callable[[], None]) -> None:
         """Mirrors ``Posted.tell``."""
         told()

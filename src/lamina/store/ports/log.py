@@ -88,7 +88,7 @@ class EventLog(Protocol):
         ...
 
     def post(self, capture: Capture) -> Posted:
-        """``append`` of one draft that does not wait: it comes to a list of one ``Appended``."""
+        """``append`` of one draft that does not wait, and is still to be sent: it comes to a list of one ``Appended``."""
         ...
 
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:

@@ -1,6 +1,6 @@
-"""Connections: one writer thread with a queue and group commit, and readers that are lent.
+"""Connections: one writer thread with group commit, and readers that are lent.
 
-Writes that arrive while a commit is being flushed wait in the queue and share the next flush. Each keeps its own
+Writes that arrive while a commit is being flushed wait in a queue and share the next flush. Each keeps its own
 savepoint, so one that fails takes nothing of the others with it. Those of one kind may be done as one, since every
 statement gives the interpreter's lock away; when that fails they are done one by one.
 """
@@ -12,7 +12,6 @@ import logging
 import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from itertools import groupby
@@ -27,16 +26,15 @@ from lamina.observe.rounds import Failures, class_of
 from lamina.observe.traces import inner_span
 from lamina.store.rows import Row
 from lamina.store.sqlite.works import AwaitedWrite, Land, NoRiders, ReadsFirst, Riders
+from lamina.store.sqlite.write_queue import Settled, Write, WriteQueue, unavailable
 
 __all__ = ["Readers", "Writer", "open_connection", "translated"]
 
 _LOG = logging.getLogger("lamina.store")
 
 T = TypeVar("T")
-_Settled = Future[Any] | AwaitedWrite[Any]
-_Write = tuple[Callable[[apsw.Connection], Any], _Settled, Callable[[Any], str | None] | None, Land | None]
 
-_Outcome = tuple[_Settled, Any, BaseException | None]
+_Outcome = tuple[Settled, Any, BaseException | None]
 _Together = Callable[[apsw.Connection, Sequence[Any]], Sequence[Any]]
 """Does several works that follow one another in a group by fewer statements, with the result of each. A work that can
 be joined names it as its attribute ``together``."""
@@ -99,13 +97,7 @@ class Writer:
         self._committed = committed
         self._failures = failures or Failures()
         self._riders: Riders = riders or NoRiders()
-        self._waiting: deque[_Write] = deque()
-        self._later: list[_Write] = []
-        self._later_from = 0.0
-        self._lock = threading.Lock()
-        self._arrived = threading.Condition(self._lock)
-        self._taken = threading.Condition(self._lock)
-        self._closed = False
+        self._queue = WriteQueue(self._riders)
         self.refused_at: float | None = None
         """When the disk last refused a write (``time.monotonic``); None once one has landed."""
         self._thread = threading.Thread(target=self._run, name="lamina-writer", daemon=True)
@@ -122,11 +114,18 @@ class Writer:
         return self.posted(work, event_of=event_of).result()
 
     def posted(
-        self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None
+        self,
+        work: Callable[[apsw.Connection], T],
+        *,
+        event_of: Callable[[T], str | None] | None = None,
+        calls: bool = True,
     ) -> AwaitedWrite[T]:
-        """Queue ``work`` as ``write`` does; what is given back tells when it has landed, and has its result."""
-        landing: AwaitedWrite[T] = AwaitedWrite()
-        self._queue(work, landing, event_of)
+        """Queue ``work`` as ``write`` does; what is given back tells when it has landed, and has its result.
+
+        Unless it ``calls`` for the writer, it waits for others until it is sent, or waited for.
+        """
+        landing: AwaitedWrite[T] = AwaitedWrite(None if calls else self._queue.call)
+        self._queue.put((work, landing, event_of, self._riders.boarding()), calls=calls)
         return landing
 
     def post(
@@ -134,24 +133,8 @@ class Writer:
     ) -> Future[T]:
         """Queue ``work`` as ``write`` does, without waiting for it to land."""
         future: Future[T] = Future()
-        self._queue(work, future, event_of)
+        self._queue.put((work, future, event_of, self._riders.boarding()))
         return future
-
-    def _queue(
-        self,
-        work: Callable[[apsw.Connection], T],
-        outcome: Future[T] | AwaitedWrite[T],
-        event_of: Callable[[T], str | None] | None,
-    ) -> None:
-        rider = self._riders.boarding()
-        with self._lock:
-            if not self._has_room() and not self._taken.wait_for(self._has_room, timeout=limits.WAIT_S_MAX):
-                raise _unavailable("the write queue is full")
-            # Under the lock: whatever is in the queue when the writer sees that it is closed is still written.
-            if self._closed:
-                raise _unavailable("the store is closed")
-            self._waiting.append((work, outcome, event_of, rider))
-            self._arrived.notify()
 
     def post_later(self, work: Callable[[apsw.Connection], T]) -> Future[T]:
         """Queue ``work`` for the transaction of whoever writes next, so that it costs no flush of its own.
@@ -159,29 +142,16 @@ class Writer:
         When nobody has written within ``limits.WRITE_LATER_S``, it lands alone.
         """
         future: Future[T] = Future()
-        with self._lock:
-            if self._closed:
-                raise _unavailable("the store is closed")
-            if not self._later:
-                self._later_from = time.monotonic()
-                self._arrived.notify()
-            self._later.append((work, future, None, None))
+        self._queue.put_later((work, future, None, None))
         return future
 
     def nudge(self) -> None:
         """Tell the writer that riders wait."""
-        with self._lock:
-            self._arrived.notify()
-
-    def _has_room(self) -> bool:
-        return self._closed or len(self._waiting) < limits.WRITE_QUEUE_MAX
+        self._queue.nudge()
 
     def finish(self) -> None:
         """Write what is queued, then stop. Writes that come later are refused."""
-        with self._lock:
-            self._closed = True
-            self._arrived.notify()
-            self._taken.notify_all()
+        self._queue.close()
         self._thread.join()
 
     def close(self) -> None:
@@ -199,7 +169,7 @@ class Writer:
     def _round(self) -> bool:
         """A group, if one waits; False at the end. Whatever fails, the next one has its turn."""
         try:
-            group = self._next_group()
+            group = self._queue.next_group()
             if group is None:
                 return False
             landed = self._commit(group)
@@ -207,54 +177,17 @@ class Writer:
             time.sleep(min(self._failures.note("the writer", error), _FAILED_S_MAX))
             return True
         self._failures.over("the writer")
-        if self._closed and not group and not landed:
+        if self._queue.closed and not group and not landed:
             _LOG.error("the store was closed while its disk refused: queued audit rows are lost")
             return False
         return True
 
     def _refuse_what_waits(self) -> None:
         """Nobody waits for a thread that has ended, for whatever reason."""
-        with self._lock:
-            self._closed = True
-            left = [*self._later, *self._waiting]
-            self._later, self._waiting = [], deque()
-            self._taken.notify_all()
-        for _, future, _, _ in left:
-            _settle(future, failed=_unavailable("the store is closed"))
+        for _, future, _, _ in self._queue.emptied():
+            _settle(future, failed=unavailable("the store is closed"))
 
-    def _next_group(self) -> list[_Write] | None:
-        """What waits, up to a group; nothing when only riders do; None once closed and all is written."""
-        with self._lock:
-            while not (self._waiting or self._closed):
-                due_s = self._due_s()
-                if due_s == 0.0:
-                    break
-                self._arrived.wait(due_s)
-            if self._closed and not (self._waiting or self._later) and self._riders.due_s() is None:
-                return None
-            group = self._taken_group()
-            self._taken.notify_all()
-            return group
-
-    def _taken_group(self) -> list[_Write]:
-        if self._waiting and isinstance(self._waiting[0][0], ReadsFirst):
-            return [self._waiting.popleft()]
-        group, self._later = self._later, []
-        for _ in range(min(len(self._waiting), limits.WRITE_GROUP_MAX)):
-            if isinstance(self._waiting[0][0], ReadsFirst):
-                break
-            group.append(self._waiting.popleft())
-        return group
-
-    def _due_s(self) -> float | None:
-        """In how many seconds a commit is wanted even if nobody writes."""
-        riders_s = self._riders.due_s()
-        if not self._later:
-            return riders_s
-        later_s = max(0.0, self._later_from + limits.WRITE_LATER_S - time.monotonic())
-        return later_s if riders_s is None else min(riders_s, later_s)
-
-    def _commit(self, group: Sequence[_Write]) -> bool:
+    def _commit(self, group: Sequence[Write]) -> bool:
         try:
             outcomes = self._read_first(group) or self._transaction(group, "BEGIN IMMEDIATE")
         except BaseException as error:
@@ -280,7 +213,7 @@ class Writer:
             self._committed()
         return True
 
-    def _read_first(self, group: Sequence[_Write]) -> list[_Outcome] | None:
+    def _read_first(self, group: Sequence[Write]) -> list[_Outcome] | None:
         """A work that reads first; None where there is none, or where somebody else wrote each time after it began to read."""
         if len(group) != 1 or not isinstance(group[0][0], ReadsFirst):
             return None
@@ -289,14 +222,14 @@ class Writer:
                 return self._transaction(group, "BEGIN DEFERRED")
             except apsw.BusyError:
                 self._connection.execute("ROLLBACK")
-            if self._waiting:
+            if self._queue.waiting:
                 break  # these wait while it reads, too
             # Behind whoever has the lock by now: what is read before that commit is old when it lands.
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.execute("ROLLBACK")
         return None
 
-    def _transaction(self, group: Sequence[_Write], begin: str) -> list[_Outcome]:
+    def _transaction(self, group: Sequence[Write], begin: str) -> list[_Outcome]:
         outcomes: list[_Outcome] = []
         self._riders.begin()
         self._connection.execute(begin)
@@ -319,7 +252,7 @@ class Writer:
         )
         self.refused_at = time.monotonic() if refused else None
 
-    def _joined(self, together: _Together, writes: Sequence[_Write]) -> list[_Outcome] | None:
+    def _joined(self, together: _Together, writes: Sequence[Write]) -> list[_Outcome] | None:
         """Writes of one kind as one; None when that fails, and then each has to be tried by itself."""
         self._connection.execute("SAVEPOINT joined_writes")
         try:
@@ -390,7 +323,7 @@ def _shown(failure: BaseException) -> str:
     return str(failure) if isinstance(failure, LaminaError) else class_of(failure)
 
 
-def _settle(future: _Settled, result: Any = None, failed: BaseException | None = None) -> None:
+def _settle(future: Settled, result: Any = None, failed: BaseException | None = None) -> None:
     # Somebody may have cancelled it.
     with contextlib.suppress(InvalidStateError):
         if failed is None:
@@ -412,19 +345,13 @@ def _translated(error: BaseException) -> BaseException:
     if isinstance(
         error, apsw.FullError | apsw.IOError | apsw.ReadOnlyError | apsw.CantOpenError | apsw.BusyError
     ):
-        failure: LaminaError = _unavailable(type(error).__name__)
+        failure: LaminaError = unavailable(type(error).__name__)
     elif isinstance(error, apsw.Error):
         failure = Fault("INTERNAL", f"the store failed: {type(error).__name__}")
     else:
         return error
     failure.__cause__ = error
     return failure
-
-
-def _unavailable(reason: str) -> Unavailable:
-    return Unavailable(
-        "WAL_UNAVAILABLE", f"the log cannot be reached: {reason}", hint="check the disk, then retry"
-    )
 
 
 class Readers:
@@ -470,7 +397,7 @@ class Readers:
             return self._idle.pop()
         except IndexError:
             if self._closed:
-                raise _unavailable("the store is closed") from None
+                raise unavailable("the store is closed") from None
             return open_connection(self._path, durable=False, read_only=True)
 
     def _give_back(self, connection: apsw.Connection) -> None:

@@ -70,7 +70,7 @@ class SqliteLog:
 
     def post(self, capture: Capture) -> Posted:
         """Mirrors ``EventLog.post``."""
-        return self._writer.posted(_Append(capture, self.put), event_of=_only_event)
+        return self._writer.posted(_Append(capture, self.put), event_of=_only_event, calls=False)
 
     def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
         """Mirrors ``EventLog.append_once``."""

@@ -63,13 +63,20 @@ class NoRiders:
 class AwaitedWrite(Generic[T]):
     """The outcome of a write that one thread waits for, or is told of, and nobody cancels: one lock, where a future takes four."""
 
-    def __init__(self) -> None:
+    def __init__(self, call: Callable[[], None] | None = None) -> None:
+        """``call`` has what waits written, where nobody else does."""
+        self._call = call
         self._over = threading.Lock()
         self._over.acquire()
         self._result: T | None = None
         self._failure: BaseException | None = None
         self._is_over = False
         self._told: list[Callable[[], None]] = []
+
+    def send(self) -> None:
+        """Mirrors ``Posted.send``."""
+        if self._call is not None and not self._is_over:
+            self._call()
 
     def tell(self, told: Callable[[], None]) -> None:
         """Mirrors ``Posted.tell``, for one who is told."""
@@ -80,6 +87,7 @@ class AwaitedWrite(Generic[T]):
 
     def result(self) -> T:
         """What the work gave back, once that is on disk; raises what it raised."""
+        self.send()
         with inner_span("sqlite COMMIT", "client", _COMMITS):
             with self._over:
                 pass
