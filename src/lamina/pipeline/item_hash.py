@@ -24,6 +24,9 @@ def item_hash(item: Item) -> str:
     return f"sha256:{hashlib.sha256(made).hexdigest()}"
 
 
+_WORDS: Final = frozenset({str})
+
+
 def _is_plain(item: Item) -> bool:
     """Whether both ways to write an item give the same bytes: they write numbers with a point differently."""
     context = item.context
@@ -32,7 +35,7 @@ def _is_plain(item: Item) -> bool:
         and context.observed_offset is None
         and (context.location is None or type(context.location) is str)
         and (context.recorded_at is None or type(context.recorded_at) is str)
-        and all(type(value) is str for value in item.content.values())
+        and set(map(type, item.content.values())) <= _WORDS
     )
 
 

@@ -49,6 +49,8 @@ _LETTERS: Final[Mapping[tuple[str, ...], str]] = {
 }
 """For what stands before the words of a content that has no more. They never change. Other content is JSON, which begins with a brace."""
 _NAMES: Final = ("kind", "role")
+_PLAIN: Final = frozenset({("kind", "role", "text"), ("kind", "text")})
+"""The names of contents that may begin with a letter."""
 _BEFORE: Final = {letter: dict(zip(_NAMES, said, strict=False)) for said, letter in _LETTERS.items()}
 _TRUST_NUMBERS: Final[Mapping[Trust, str]] = {trust: str(number) for number, trust in enumerate(Trust)}
 _TRUSTS: Final = {number: trust for trust, number in _TRUST_NUMBERS.items()}
@@ -93,14 +95,14 @@ def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: E
 
 def _content(content: Mapping[str, Any]) -> str:
     """What was told, as JSON; of words with no more than their kind and who said them, a letter for that and the words."""
-    *names, last = content or ("",)
-    if last == "text" and tuple(names) == _NAMES[: len(names)]:
+    if tuple(content) in _PLAIN:
         *before, text = content.values()
-        plain = all(isinstance(each, str) for each in (*before, text))
-        letter = _LETTERS.get(tuple(before)) if plain else None
         # The engine's functions of text end at a zero.
-        if letter is not None and "\0" not in text:
-            return f"{letter}{text}"
+        told = isinstance(text, str) and isinstance(before[0], str) and isinstance(before[-1], str)
+        if told and "\0" not in text:
+            letter = _LETTERS.get(tuple(before))
+            if letter is not None:
+                return f"{letter}{text}"
     return compact(content)
 
 
@@ -118,7 +120,7 @@ def _parties(draft: EventDraft) -> str | None:
     or None."""
     actor, subject = draft.observed_actor, draft.subject
     if actor is subject or actor == subject:
-        if actor.name is not None and actor.type == Party.of(actor.id).type:
+        if actor.name is not None and actor.type == actor.id.split(":", 1)[0]:
             return compact(actor.name)
         parties = {"both": _said_of(actor)}
     else:
