@@ -279,7 +279,7 @@ CREATE TABLE entity (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX entity_name ON entity (tenant_id, normalised_name);
 
--- The names under which scopes know an entity, in numbers: content of those scopes. Statements read and write the view `mention`.
+-- The names under which scopes know an entity, in numbers and in the order of the log: content of those scopes. Statements read and write the view `mention`.
 CREATE TABLE mention_row (
   entity   INTEGER NOT NULL,
   place    INTEGER NOT NULL,
@@ -287,7 +287,7 @@ CREATE TABLE mention_row (
   position INTEGER NOT NULL,
   surface  TEXT    NOT NULL,
   type     TEXT,
-  PRIMARY KEY (entity, place, event, surface)
+  PRIMARY KEY (entity, place, position, event, surface)
 ) WITHOUT ROWID;
 CREATE INDEX mention_event ON mention_row (event);
 

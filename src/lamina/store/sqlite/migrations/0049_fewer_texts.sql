@@ -44,6 +44,22 @@ SELECT record, source, relation, iif(round(weight * 10000) / 10000 = weight, CAS
   recorded_at, at, part, accepted_in FROM support_before ORDER BY record, source, relation;
 DROP TABLE support_before;
 CREATE INDEX support_source ON support_row (source, record);
+-- Names in the order of the log: an entity is what it was called first.
+PRAGMA legacy_alter_table = ON;
+ALTER TABLE mention_row RENAME TO mention_before;
+PRAGMA legacy_alter_table = OFF;
+CREATE TABLE mention_row (
+  entity   INTEGER NOT NULL,
+  place    INTEGER NOT NULL,
+  event    INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  surface  TEXT    NOT NULL,
+  type     TEXT,
+  PRIMARY KEY (entity, place, position, event, surface)
+) WITHOUT ROWID;
+INSERT INTO mention_row SELECT entity, place, event, position, surface, type FROM mention_before ORDER BY entity, place, position, event, surface;
+DROP TABLE mention_before;
+CREATE INDEX mention_event ON mention_row (event);
 CREATE VIEW record AS
 SELECT
   h.tenant_id AS tenant_id, n.id AS id, r.version AS version, h.layer AS layer, h.scope AS scope,

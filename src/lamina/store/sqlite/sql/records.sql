@@ -396,13 +396,15 @@ WHERE m.tenant_id = ?1 AND m.entity_id = wanted.value AND m.scope = wanted_scope
 ORDER BY m.position DESC, m.entity_id, m.surface LIMIT ?4;
 
 -- name: entity_types
--- What entities are by their first mention in a scope, null for one without: ?3 is a JSON list.
+-- What entities are by their first mention in a scope, null for one without: ?3 is a JSON list. An entity may have thousands of mentions, which
+-- lie in their order, and nearly always the first one counts.
 SELECT wanted.value, (
-  SELECT m.type FROM mention AS m
-  WHERE m.tenant_id = ?1 AND m.entity_id = wanted.value AND m.scope = ?2 AND m.type IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM event AS e INDEXED BY event_id
-                    WHERE e.tenant_id = ?1 AND e.id = m.event_id AND e.cancelled_after IS NOT NULL AND e.bears_out = 0)
-  ORDER BY m.event_id, m.surface LIMIT 1)
+  SELECT r.type FROM place AS p CROSS JOIN identifier AS n CROSS JOIN mention_row AS r
+  WHERE p.tenant_id = ?1 AND p.scope = ?2 AND n.tenant_id = ?1 AND n.id = wanted.value AND r.entity = n.number AND r.place = p.number
+    AND r.type IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM identifier AS i CROSS JOIN event AS e INDEXED BY event_id
+                    WHERE i.number = r.event AND e.tenant_id = ?1 AND e.id = i.id AND e.cancelled_after IS NOT NULL AND e.bears_out = 0)
+  ORDER BY r.position, r.event, r.surface LIMIT 1)
 FROM json_each(?3) AS wanted;
 
 -- name: exclude_record
