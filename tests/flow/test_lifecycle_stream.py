@@ -15,6 +15,7 @@ from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US
 from lamina.lifecycle.feed import Feed, Listener
 from lamina.lifecycle.places import PlacesMax
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.registry import PolicyRow
 from lamina.store.sqlite import SqliteStore
@@ -66,6 +67,42 @@ def test_a_stream_resumes_after_the_row_that_was_seen(world: Any, by_header: boo
         query = f"since_lifecycle_id={seen[1 if by_header else 0]}"
         async with world.stream(query, headers) as blocks:
             assert [parsed(await blocks.get())[0] for _ in range(2)] == seen[1:]
+
+    run(story())
+
+
+def test_who_follows_goes_on_behind_a_row_that_was_erased(world: Any) -> None:
+    world.event(scope=BOB)
+    gone = world.event()
+    world.event("later", BOB)
+    page = world.get("/v1/lifecycle", limit=2)
+    before = rows(world)
+    world.clock.at += SECOND_US
+    world.store.erasing.erase(
+        Erasure(
+            tenant_id=gone.tenant_id,
+            erasure_id="ers",
+            by_actor="user:alice",
+            cascade="gdpr",
+            delete=[gone.id],
+        )
+    )
+    left = rows(world)
+    assert left[:2] == [before[0], before[2]]
+    behind = left[1:]
+    assert [item["stage"] for item in world.get("/v1/lifecycle", since_lifecycle_id=before[1])["items"]] == [
+        "captured",
+        "forgotten",
+    ]
+    (following,) = [
+        item["lifecycle_id"]
+        for item in world.get("/v1/lifecycle", limit=1, cursor=page["next_cursor"])["items"]
+    ]
+    assert following == behind[0]
+
+    async def story() -> None:
+        async with world.stream(headers={"Last-Event-ID": before[1]}) as blocks:
+            assert [parsed(await blocks.get())[0] for _ in behind] == behind
 
     run(story())
 

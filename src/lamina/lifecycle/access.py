@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from lamina.errors import NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import LifecycleRow
-from lamina.kernel.ids import Prefix
-from lamina.kernel.operations import Grant, Permits
+from lamina.kernel.ids import Prefix, instant_of
+from lamina.kernel.operations import Call, Grant, Permits
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Instant
 from lamina.store.ports.lifecycle import Lifecycle, LifecycleQuery
 from lamina.types.lifecycle import LifecycleFilters
 
-__all__ = ["RowKind", "kind_of", "may_follow", "query_of", "row_after", "subscribe_grant", "visible"]
+__all__ = [
+    "Place",
+    "RowKind",
+    "kind_of",
+    "may_follow",
+    "place_after",
+    "query_of",
+    "subscribe_grant",
+    "visible",
+]
 
 _ERASURE = Prefix.ERASURE.opening
 
@@ -40,6 +51,13 @@ def visible(rows: Sequence[LifecycleRow], permits: Permits) -> list[LifecycleRow
     return [row for row in rows if allowed[kind_of(row)]]
 
 
+class Place(NamedTuple):
+    """Between the rows of a tenant: behind those up to ``sequence``, the last of which arrived by then."""
+
+    sequence: int
+    arrived_at: Instant
+
+
 RowKind = tuple[Scope, bool]
 """Where a row belongs, and whether it tells of an erasure: that goes on being told while the scope itself is hidden."""
 
@@ -58,14 +76,31 @@ def may_follow(kind: RowKind, permits: Permits) -> bool:
     return any(permits.allows(Grant(each, scope)) for each in wanted)
 
 
-def row_after(lifecycle: Lifecycle, tenant_id: str, lifecycle_id: str) -> LifecycleRow:
-    """The row to go on from; raises ``NotFound`` for one that is not there."""
+def place_after(lifecycle: Lifecycle, call: Call, lifecycle_id: str) -> Place:
+    """Where to go on from; raises ``NotFound`` for what has not happened.
+
+    The row of an event that was erased is gone, and its id says when it arrived: who had come so far learns of the erasure next.
+    """
+    tenant_id = call.principal.tenant_id
     row = lifecycle.get(tenant_id, lifecycle_id)
-    if row is None:
+    if row is not None:
+        return Place(row.sequence, row.arrived_at)
+    arrived_at = instant_of(lifecycle_id)
+    if arrived_at is None or arrived_at >= call.now:
         raise NotFound(
             "NOT_FOUND",
             "there is no lifecycle event of this id to go on from",
             hint="leave since_lifecycle_id out to begin anew",
             details={"id": lifecycle_id},
         )
-    return row
+    return Place(_last_by(lifecycle, tenant_id, arrived_at), arrived_at)
+
+
+def _last_by(lifecycle: Lifecycle, tenant_id: str, at: Instant) -> int:
+    """A number that no row which arrived later has, nor one before it: arrivals rise with the numbers."""
+    low, high = 0, lifecycle.last_sequence(tenant_id)
+    while low < high:
+        middle = (low + high) // 2
+        (following,) = lifecycle.query(LifecycleQuery(tenant_id=tenant_id, after=middle, limit=1))
+        low, high = (low, middle) if following.arrived_at > at else (following.sequence, high)
+    return low

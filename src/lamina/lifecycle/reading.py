@@ -12,7 +12,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event, LifecycleRow, Stage, stages_done
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.wire import decode_cursor, encode_cursor
-from lamina.lifecycle.access import query_of, row_after, subscribe_grant, visible
+from lamina.lifecycle.access import place_after, query_of, subscribe_grant, visible
 from lamina.store.ports.jobs import JobState
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
@@ -56,7 +56,7 @@ class LifecycleReads:
                     hint="repeat the filters of the first page, or leave the cursor out to start over",
                 )
             start = parts["i"]
-        after = 0 if start is None else row_after(self._store.lifecycle, tenant_id, start).sequence
+        after = 0 if start is None else place_after(self._store.lifecycle, call, start).sequence
         query = replace(query_of(request, tenant_id), after=after)
         rows, goes_on = self._page(query, request.limit, call)
         cursor = encode_cursor({"f": filters, "i": goes_on.id}) if goes_on else None

@@ -13,7 +13,7 @@ from lamina.errors import Unauthenticated
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.streams import Burst, ServerSentEvent
 from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
-from lamina.lifecycle.access import RowKind, kind_of, may_follow, query_of, row_after, subscribe_grant
+from lamina.lifecycle.access import RowKind, kind_of, may_follow, place_after, query_of, subscribe_grant
 from lamina.lifecycle.feed import Feed, Listener
 from lamina.lifecycle.tail import Told, told
 from lamina.store.ports.lifecycle import LifecycleQuery
@@ -47,9 +47,9 @@ class Streaming:
         if since is None:
             query = replace(query, after=lifecycle.last_sequence(tenant_id))
         else:
-            row = row_after(lifecycle, tenant_id, since)
-            query = replace(query, after=row.sequence, arrived_from=window_from)
-            if row.arrived_at < window_from:
+            place = place_after(lifecycle, call, since)
+            query = replace(query, after=place.sequence, arrived_from=window_from)
+            if place.arrived_at < window_from:
                 warnings = ("resume_window_passed",)
         stream = LifecycleStream(self._store, self._feed, self._clock, query, call)
         return Answer(stream, warnings=warnings)
