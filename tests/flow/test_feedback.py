@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from lamina.kernel.records import Evidence
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339
 from told import DAY, Memory
 
@@ -157,6 +159,21 @@ def test_a_verdict_on_what_others_put_into_a_shared_scope_is_given_there(world: 
     found: dict[str, Any] = world.get(f"/v1/beliefs/{belief['id']}")
     assert (status, found["valid_to"] is None) == (202, False)
     assert judged.held() == [("Porto", False)], "what another scope holds is not its readers' to end"
+
+
+@pytest.mark.parametrize("place", [SCOPE, "ws:team"])
+def test_a_verdict_repeats_words_of_its_own_scope_alone(world: Any, place: str) -> None:
+    said = world.fact(scope=Scope(place), text="Acme Corp is at the stage poc, says Rui.", valid_from=DAY)
+    belief = world.belief(scope=Scope("ws:team"), evidence=(Evidence(said.id, 0.9, "supports"),))
+    world.land(said, belief, supports=[world.support(belief.id, said.id)])
+    judged = Judged.__new__(Judged)
+    judged.world = world
+    status, answer = judged.send({"target_id": belief.id, "verdict": "confirm"}, scope="ws:team")
+    assert status == 202, answer
+    content = world.get(f"/v1/events/{answer['event_id']}")["content"]
+    words = "Acme Corp is at the stage poc, says Rui" if place == "ws:team" else "Acme Corp deal stage poc"
+    assert content["text"] == f"Right: {words}."
+    assert content["claim"]["valid_from"] == rfc3339(DAY if place == "ws:team" else belief.valid_from)
 
 
 @pytest.mark.parametrize(

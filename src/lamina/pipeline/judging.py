@@ -45,7 +45,8 @@ class Judging:
             return draft
         target = self._target(draft, call)
         fact = target if isinstance(target, Fact) else self._fact_behind(target)
-        said = target if fact is None else fact
+        # The verdict lies where the belief does: whoever reads it there may not read the words of a fact that was sent there.
+        said = fact if fact is not None and fact.scope == target.scope else target
         belief = target if isinstance(target, Belief) else self._belief_of(said)
         verdict, note = draft.content["verdict"], draft.content.get("note")
         words = f"{_LEADS[verdict]}: {_sentence(said).rstrip('.')}."
