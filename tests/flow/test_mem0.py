@@ -119,6 +119,31 @@ def test_a_retracted_fact_does_not_come_back_as_its_turn(house: House) -> None:
     assert [each["event"] for each in story] == ["ADD", "DELETE"]
 
 
+@pytest.mark.parametrize("value", ["former", "present"])
+def test_one_value_of_a_memory_is_forgotten_and_the_others_are_still_listed(house: House, value: str) -> None:
+    house.add("I live in Porto.", "The wifi code is under the router.")
+    house.derive()
+    home = house.listed()["Ana lives in Porto"]["id"]
+    house.ask("PUT", f"/v1/memories/{home}/", {"text": "Ana lives in Braga"})
+    house.derive()
+    present = house.listed()["Ana lives in Braga"]["lamina"]["record_id"]
+    former = f"fact_{home.removeprefix('mem_')}"
+    gone = {"former": former, "present": present}[value]
+    house.world.post(
+        "/v1/forget",
+        {
+            "scope": "user:ana",
+            "selector": {"memory_ids": [gone]},
+            "cascade": "redact_events",
+            "audit_note": "n",
+        },
+    )
+    left = {"The wifi code is under the router."} | ({"Ana lives in Braga"} if value == "former" else set())
+    assert set(house.listed()) == left
+    found = house.ask("POST", "/v3/memories/search/", {"query": "Where does Ana live?", **ANA})
+    assert {each["memory"] for each in found["results"]} == left
+
+
 def test_words_can_be_kept_as_they_stand(house: House) -> None:
     house.add("I live in Porto.", infer=False, expiration_date="2026-05-14")
     house.derive()

@@ -73,13 +73,13 @@ class Shelf:
                 return items
 
     def fact(self, fact_id: str) -> FactView | None:
-        """A fact, or None where the caller may not read one of this id."""
+        """A fact, or None where the caller may not read one of this id, or it was forgotten."""
         if fact_id not in self._facts:
             self._facts[fact_id] = self._one("fact", {"fact_id": fact_id})
         return self._facts[fact_id]
 
     def event(self, event_id: str) -> EventView | None:
-        """A turn, or None where the caller may not read one of this id."""
+        """A turn, or None where the caller may not read one of this id, or it was forgotten."""
         if event_id not in self._events:
             self._events[event_id] = self._one("event", {"event_id": event_id})
         return self._events[event_id]
@@ -88,7 +88,7 @@ class Shelf:
         try:
             return self._ask(operation, request)
         except LaminaError as error:
-            if error.code not in ("NOT_FOUND", "INVALID_ID"):
+            if error.code not in ("NOT_FOUND", "INVALID_ID", "RESOURCE_DELETED"):
                 raise
             return None
 
