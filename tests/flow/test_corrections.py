@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from given import draft
+from given import TENANT, draft
 from lamina.kernel.events import Context, Event, Origin, Trust
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.time import SECOND_US
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.log import Capture
 from told import ALICE, ANA, DAY, START, Memory
 
@@ -174,6 +176,20 @@ def test_over_http_a_correction_is_an_event_that_says_who_why_and_that_nothing_i
     ended = told.ask("retract", {})
     assert (ended[0], ended[1]["error_code"]) == (409, "FACT_ENDED")
     assert ended[1]["details"]["superseded_by"] == fact["id"]
+
+
+@pytest.mark.parametrize("how", ["delete", "redact"])
+def test_over_http_a_correction_that_was_forgotten_is_not_repeated_under_its_key(
+    told: Told, how: str
+) -> None:
+    """The key goes at the end of an erasure, which may take minutes."""
+    asked = {"object": "Lisbon", "idempotency_key": "k-1"}
+    event_id = told.ask("correct", asked)[1]["event_id"]
+    told.memory.derive()
+    step = Erasure(tenant_id=TENANT, erasure_id="ers", by_actor="user:ana", cascade="gdpr")
+    told.world.store.erasing.erase(replace(step, **{how: [event_id]}))  # type: ignore[arg-type]
+    status, answer = told.ask("correct", asked)
+    assert (status, answer["error_code"]) == (410, "RESOURCE_DELETED")
 
 
 def test_over_http_a_retracted_fact_is_in_no_list_of_now(told: Told) -> None:

@@ -75,7 +75,14 @@ class Correcting:
             known = self._store.idempotency.find(key, call.now)
             if known is not None and known.event_id is not None:
                 check_same(known, call.keyed_hash())
-                event = self._store.log.get(call.principal.tenant_id, [known.event_id])[known.event_id]
+                event = self._store.log.get(call.principal.tenant_id, [known.event_id]).get(known.event_id)
+                if event is None or event.redacted_by is not None:  # its key goes last
+                    raise Gone(
+                        "RESOURCE_DELETED",
+                        "the correction that was made under this key was forgotten",
+                        hint="send it under a new key to correct the fact again",
+                        details={"id": known.event_id},
+                    )
                 return self._answer(Appended.of(event, replayed=True), request, call)
         fact = self._fact(request.fact_id, call, action)
         speaker = (
