@@ -9,8 +9,10 @@ import pytest
 
 from given import TENANT, draft
 from lamina.kernel.events import Context, Event, Origin, Trust
-from lamina.kernel.records import Fact, Layer
+from lamina.kernel.records import Entity, Fact, Layer, Mention
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
+from lamina.language.entities import entity_id
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.log import Capture
 from told import ALICE, ANA, DAY, START, Memory
@@ -225,6 +227,26 @@ def test_of_a_person_speak_they_themselves_and_who_may_write_about_others(told: 
     told.memory.derive()
     (fact,) = told.world.get("/v1/facts", scope=SCOPE, predicate="lives_in")["items"]
     assert (fact["object"]["name"], fact["said_by"]) == ("Lisbon", None)
+
+
+@pytest.mark.parametrize("elsewhere", ["person", "thing"])
+def test_what_another_scope_calls_a_name_decides_nothing_here(world: Any, elsewhere: str) -> None:
+    ana = entity_id(TENANT, "ana")
+    known = Entity(tenant_id=TENANT, id=ana, normalised_name="ana", type=elsewhere)
+    other = Scope("org:acme/user:carl")
+    mention = Mention(
+        tenant_id=TENANT,
+        entity_id=ana,
+        scope=other,
+        event_id="evt_1",
+        position=1,
+        surface="Ana",
+        type=elsewhere,
+    )
+    world.land(entities=[known], mentions=[mention])
+    told = Told(world)
+    world.policy.deny("scope.write.about_other")
+    assert told.ask("retract", {}, by="user:bob")[0] == 403, "here she is a person"
 
 
 def test_who_may_not_write_the_scope_corrects_nothing_there(told: Told) -> None:

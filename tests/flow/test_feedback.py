@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from lamina.kernel.records import Evidence
+from given import TENANT
+from lamina.kernel.records import Entity, Evidence, Mention, Subject
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339
+from lamina.language.entities import entity_id
 from told import DAY, Memory
 
 SCOPE = "org:acme/user:ana"
@@ -174,6 +176,35 @@ def test_a_verdict_repeats_words_of_its_own_scope_alone(world: Any, place: str) 
     words = "Acme Corp is at the stage poc, says Rui" if place == "ws:team" else "Acme Corp deal stage poc"
     assert content["text"] == f"Right: {words}."
     assert content["claim"]["valid_from"] == rfc3339(DAY if place == "ws:team" else belief.valid_from)
+
+
+def test_a_verdict_does_not_tell_what_another_scope_calls_a_name(world: Any) -> None:
+    name = Entity(
+        tenant_id=TENANT, id=(key := entity_id(TENANT, "mercury")), normalised_name="mercury", type="person"
+    )
+    other = Scope("org:acme/user:carl")
+    world.land(
+        entities=[name],
+        mentions=[
+            Mention(
+                tenant_id=TENANT,
+                entity_id=key,
+                scope=other,
+                event_id="evt_1",
+                position=1,
+                surface="Mercury",
+                type="person",
+            )
+        ],
+    )
+    said = world.fact(scope=Scope(SCOPE), subject=Subject(key, "Mercury"))
+    world.land(said)
+    judged = Judged.__new__(Judged)
+    judged.world = world
+    status, answer = judged.send({"target_id": said.id, "verdict": "confirm"})
+    assert status == 202, answer
+    content = world.get(f"/v1/events/{answer['event_id']}")["content"]
+    assert content["claim"]["subject_type"] == "thing"
 
 
 @pytest.mark.parametrize(

@@ -132,9 +132,8 @@ class Correcting:
     def _spoken_for(self, fact: Fact, speaker: Party, call: Call) -> Party:
         """Whom the correction is about. Of a person speak they themselves, the author of the claim, and who may write about others."""
         tenant_id = fact.tenant_id
-        named = self._store.records.entities(tenant_id, {normalise_name(fact.subject.name)})
-        is_person = any(each.id == fact.subject.id and each.type == _PERSON for each in named.values())
-        if not (is_person or fact.said_by is not None):
+        types = self._store.records.entity_types(tenant_id, fact.scope, {fact.subject.id})
+        if types.get(fact.subject.id) != _PERSON and fact.said_by is None:
             return speaker
         supports = self._store.records.supports_of(tenant_id, [fact.id]).get(fact.id, ())
         sources = self._store.log.get(tenant_id, {fact.event_id, *(each.source_id for each in supports)})

@@ -14,7 +14,6 @@ from lamina.kernel.feedback import judges
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop
 from lamina.kernel.time import Axes, rfc3339
-from lamina.language.entities import normalise_name
 from lamina.pipeline.matters import is_shared
 from lamina.store.ports.records import RecordQuery, Records
 
@@ -113,11 +112,12 @@ class Judging:
         return next((b for b in beliefs if claim.id in {each.source_id for each in b.evidence}), None)
 
     def _claim(self, said: Claim, fact: Fact | None, draft: EventDraft) -> dict[str, Any]:  # Any: JSON
-        name = normalise_name(said.subject.name)
-        known = self._records.entities(draft.tenant_id, {name}).get(name)
+        # What its own scope knows it as: elsewhere somebody else may have that name.
+        place = said.scope if fact is None else fact.scope
+        types = self._records.entity_types(draft.tenant_id, place, {said.subject.id})
         return {
             "subject": said.subject.name,
-            "subject_type": "thing" if known is None or known.id != said.subject.id else known.type,
+            "subject_type": types.get(said.subject.id, "thing"),
             "predicate": said.predicate,
             "object": asdict(said.object),
             "negated": said.negated,
