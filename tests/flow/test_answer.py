@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from given import TENANT
 from lamina import limits
 from lamina.kernel.time import SECOND_US
+from lamina.recall.recalling import Recalling
 from modelled import ModelServer, Told
 from streaming import parsed
 
@@ -206,6 +208,23 @@ def test_what_was_cancelled_since_is_not_answered_from(make_world: Any) -> None:
 
 
 # ---- streams
+
+
+def test_what_is_cancelled_while_a_question_is_answered_is_not_answered_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told_where = fill(world)[0]
+    found = Recalling.grounds
+
+    def grounds(self: Recalling, *asked: Any) -> Any:
+        read = found(self, *asked)
+        world.store.log.cancel(TENANT, told_where)
+        return read
+
+    monkeypatch.setattr(Recalling, "grounds", grounds)
+    first = ask(world, idempotency_key="k")
+    assert "Porto" in first["answer"]
+    assert "Porto" not in ask(world, idempotency_key="k")["answer"]
 
 
 def test_a_streamed_answer_goes_on_where_it_was_cut(world: World) -> None:

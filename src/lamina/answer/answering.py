@@ -95,10 +95,10 @@ class Answering:
         began = time.perf_counter()
         grounds, warnings = self._grounds(request, call)
         recall_ms = _since_ms(began)
-        basis = Basis.of(self._store, grounds.scopes, call)  # before a model takes its time
         made = self._made(request, grounds, model, call)
         response = self._response(request, grounds, made, recall_ms, _since_ms(began))
         if key is not None:
+            basis = Basis([str(scope) for scope in grounds.scopes], grounds.removals)
             self._kept.keep(key, response, basis, call)
         return self._sent(request, response, warnings=(*warnings, *made.warnings), tier=tier)
 

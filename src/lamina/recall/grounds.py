@@ -67,7 +67,8 @@ class Grounds(Result):
     def standing(self, store: Store, call: Call) -> Grounds:
         """The same without the lines of what was cancelled since, and of what rests on it. Of a concept not all sources are cited: once
         something was cancelled, it may be one of these."""
-        if Basis.of(store, self.scopes, call).removals == self.removals:
+        removals = Basis.of(store, self.scopes, call).removals
+        if removals == self.removals:
             return self
         cited = self.pack.provenance.citations
         resting = {line.id: _events_of(line.id, cited) for line in self.lines}
@@ -77,7 +78,7 @@ class Grounds(Result):
         kept = [
             line for line in self.lines if line.layer != "concept" and not gone.intersection(resting[line.id])
         ]
-        return self if len(kept) == len(self.lines) else self.model_copy(update={"lines": kept})
+        return self.model_copy(update={"lines": kept, "removals": removals})
 
 
 def _events_of(record_id: str, cited: Mapping[str, Sequence[str]]) -> list[str]:
