@@ -21,6 +21,7 @@ from lamina.pipeline.worker import Worker
 from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
+from lamina.store.queries import Shown
 from told import ANA, START, Memory
 
 TEAM = Scope("org:acme/ws:atlas")
@@ -105,6 +106,29 @@ def test_a_redacted_event_keeps_its_place_and_its_facts_stand(memory: Kept) -> N
     live, again = memory.replayed()
     assert live == again
     assert {fact.id: fact for fact in memory.all_of(Layer.FACTS, ALICE)} == facts
+
+
+def test_readers_of_a_belief_see_no_event_of_the_scope_that_was_erased(memory: Kept) -> None:
+    gone = memory.say("I live in Leipzig.", scope=HERS, into=TEAM)
+    memory.settle()
+    (belief,) = memory.all_of(Layer.BELIEFS, TEAM)
+
+    def seen(allowed: Sequence[Scope]) -> str:
+        shown = Shown(memory.store.records, TENANT, allowed.__contains__)
+        front, found = {belief.id}, []
+        while front:
+            supports = shown.supports_of(front)
+            found += [supports, shown.cited_by(front, 8), shown.sources_of(front)]
+            front = {each.source_id for of in supports.values() for each in of}
+        return str(found)
+
+    assert gone not in seen([TEAM])
+    assert gone in seen([TEAM, HERS])
+    memory.erase(cascade="gdpr", redact=[gone], scopes=[HERS], actor="redacted:gdpr_erasure_1")
+    memory.settle()
+    assert [each.id for each in memory.all_of(Layer.BELIEFS, TEAM)] == [belief.id]
+    assert gone not in seen([TEAM])
+    assert gone in seen([TEAM, HERS])
 
 
 def test_a_belief_outlives_the_scope_that_sent_it(memory: Kept) -> None:

@@ -177,6 +177,10 @@ class ReadsOfNow:
         """Mirrors ``Records.scopes_of``."""
         return self._records.scopes_of(tenant_id, ids)
 
+    def redacted_among(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Scope]:
+        """Mirrors ``Records.redacted_among``."""
+        return self._records.redacted_among(tenant_id, event_ids)
+
     def resting_on(
         self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[str]]:

@@ -2,7 +2,8 @@
 
 An id says that something is there, so what is asked for a reader leaves out the records of scopes that they may not
 read. Only a belief rests on records of another scope (``directives.consolidate_into``), and what was taken from an
-event is in the event's own scope: behind a record that is left out, its events are too.
+event is in the event's own scope: behind a record that is left out, its events are too. But once the words of an event went, what is kept of
+others by it names it itself, wherever that lies: such events are left out as records are.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from lamina import limits
 from lamina.kernel.ids import Prefix
-from lamina.kernel.records import Support, layer_of
+from lamina.kernel.records import Support, is_event, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
@@ -172,7 +173,7 @@ class Shown:
 
     def _seen_among(self, found: Mapping[str, list[str]]) -> dict[str, list[str]]:
         """Lists of sources without those that the reader may not see, nor lists that are empty then."""
-        hidden = self._hidden(set(records_among(set().union(*found.values()))))
+        hidden = self._hidden(set().union(*found.values()))
         return {each: shown for each, ids in found.items() if (shown := [i for i in ids if i not in hidden])}
 
     def _cite(self, record_ids: Collection[str], steps: int, width: int) -> None:
@@ -181,7 +182,7 @@ class Shown:
         below = self._records.sources_below(
             self._tenant_id, record_ids, steps, width, most=most, seen_at=self._seen_at
         )
-        hidden = self._hidden({each for ids in below.values() for each in records_among(ids)})
+        hidden = self._hidden(set().union(*below.values()))
         cited = {i: _first(below.get(i, ()), hidden, _cited_max(i, width)) for i in {*record_ids, *below}}
         short = [i for i, ids in below.items() if len(ids) == most and len(cited[i]) < _cited_max(i, width)]
         if short:
@@ -199,9 +200,7 @@ class Shown:
 
     def _supporting(self, found: Mapping[str, list[Support]]) -> dict[str, list[Support]]:
         """Supports without those by what the reader may not see."""
-        hidden = self._hidden(
-            set(records_among({each.source_id for supports in found.values() for each in supports}))
-        )
+        hidden = self._hidden({each.source_id for supports in found.values() for each in supports})
         if not hidden:
             return dict(found)
         return {
@@ -210,12 +209,12 @@ class Shown:
         }
 
     def _hidden(self, ids: set[str]) -> Collection[str]:
-        """What the reader may not see of the ids of records, and of all that were looked at before."""
+        """What the reader may not see of the ids of events and records, and of all that were looked at before."""
         self._look_at(ids)
         return self._hidden_ids
 
     def _look_at(self, ids: set[str]) -> None:
-        """Know the scopes of records, and which of these may not be seen."""
+        """Know the scopes of records, and of events whose words went, and which of these may not be seen."""
         new = ids.difference(self._scopes)
         if not new:
             return
@@ -225,7 +224,10 @@ class Shown:
         elsewhere = sorted(new.difference(found))
         if elsewhere:
             self._scopes |= dict.fromkeys(elsewhere)
-            found = self._records.scopes_of(self._tenant_id, elsewhere)
+            records = records_among(elsewhere)
+            found = self._records.scopes_of(self._tenant_id, records) if records else {}
+            if len(records) < len(elsewhere):
+                found |= self._records.redacted_among(self._tenant_id, [*filter(is_event, elsewhere)])
             self._scopes |= found
             self._hide(found)
 

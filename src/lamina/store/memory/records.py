@@ -250,6 +250,11 @@ class MemoryRecords:
         records = self._memory.tables.records.values()
         return {each.id: each.scope for each in records if each.tenant_id == tenant_id and each.id in ids}
 
+    def redacted_among(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Scope]:
+        """Mirrors ``Records.redacted_among``."""
+        events = (self._memory.tables.events.get((tenant_id, each)) for each in event_ids)
+        return {each.id: each.scope for each in events if each is not None and each.redacted_by is not None}
+
     def touched(self, tenant_id: str, after: int) -> Touched:  # noqa: ARG002 - whoever's change it was
         """Mirrors ``Records.touched``: any change may be one."""
         commits = self._memory.tables.commits

@@ -78,6 +78,10 @@ class WhyGraph(Protocol):
         """The scope of each record that exists. A record keeps its scope in all its versions."""
         ...
 
+    def redacted_among(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Scope]:
+        """The scopes of those of the events whose words went: what rested on them may lie in other scopes."""
+        ...
+
     def resting_on(
         self, tenant_id: str, source_ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, list[str]]:

@@ -293,6 +293,13 @@ class SqliteRecords:
         rows = self._readers.rows(_SQL["record_scopes"], (tenant_id, json_list(sorted(ids))))
         return {record_id: Scope(scope) for record_id, scope in rows if scope is not None}
 
+    def redacted_among(self, tenant_id: str, event_ids: Collection[str]) -> dict[str, Scope]:
+        """Mirrors ``Records.redacted_among``."""
+        if not event_ids:
+            return {}
+        rows = self._readers.rows(_SQL["redacted_among"], (tenant_id, json_list(sorted(event_ids))))
+        return {event_id: Scope(scope) for event_id, scope in rows}
+
     def touched(self, tenant_id: str, after: int) -> Touched:
         """Mirrors ``Records.touched``."""
         ((number, first, ids),) = self._readers.rows(_SQL["touched_since"], (tenant_id, after))

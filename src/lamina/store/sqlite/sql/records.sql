@@ -470,6 +470,12 @@ LIMIT 1;
 -- The scopes of the versions of a record: what keeps it out touches each of them.
 SELECT DISTINCT scope FROM record WHERE tenant_id = ?1 AND id = ?2;
 
+-- name: redacted_among
+-- The scopes of those of some events whose words went: ?2 is a JSON list. A tenant of which none did has no event looked for.
+SELECT e.id, e.scope FROM json_each(?2) AS wanted CROSS JOIN event AS e INDEXED BY event_id
+WHERE EXISTS (SELECT 1 FROM event INDEXED BY event_redacted WHERE tenant_id = ?1 AND redacted_by IS NOT NULL)
+  AND e.tenant_id = ?1 AND e.id = wanted.value AND e.redacted_by IS NOT NULL;
+
 -- name: record_scopes
 -- The scopes of records, null for an id that is not there: ?2 is a JSON list. All versions have one scope; one is read.
 SELECT wanted.value, (SELECT scope FROM record WHERE tenant_id = ?1 AND id = wanted.value LIMIT 1)
