@@ -143,7 +143,11 @@ def test_more_writes_wait_for_the_disk_than_there_are_threads() -> None:
     run(story)
 
 
-def test_writes_are_sent_together_once_a_round_of_the_loop_begins_no_more() -> None:
+def test_writes_are_sent_together_once_a_round_of_the_loop_begins_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lamina.limits.WRITE_JOINED_S", 600.0)
+
     async def story(door: Door) -> None:
         waiting = [asyncio.ensure_future(told(door, f"t{number}")) for number in range(4)]
         while len(door.writes) < 4:
