@@ -304,7 +304,7 @@ def _kinds(supervisor: int) -> dict[str, list[int]]:
                 command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
                 if b"--forks" in command:
                     name = Path(f"/proc/{pid}/comm").read_text().strip()
-                    found["serving" if name == "lamina-serves" else "forks"].append(pid)
+                    found["serving" if name == "lamina serves" else "forks"].append(pid)
                 elif pid == child:
                     found["serving" if b"--share" in command else "worker"].append(pid)
     return found

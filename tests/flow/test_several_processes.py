@@ -71,11 +71,11 @@ class Running:
     def serving(self) -> list[int]:
         """The serving processes, the oldest first: those that the supervisor has, or the one that forks them."""
         below = [pid for each in _children(self.supervisor.pid) for pid in (each, *_children(each))]
-        return sorted(pid for pid in below if _called(pid) == "lamina-serves" or "--share" in _command(pid))
+        return sorted(pid for pid in below if _called(pid) == "lamina serves" or "--share" in _command(pid))
 
     def forks(self) -> list[int]:
         """The process that forks those that serve, while there is one."""
-        return [pid for pid in _children(self.supervisor.pid) if _called(pid) == "lamina-forks"]
+        return [pid for pid in _children(self.supervisor.pid) if _called(pid) == "lamina forks"]
 
 
 def _children(pid: int) -> list[int]:

@@ -29,7 +29,7 @@ from lamina.errors import LaminaError
 __all__ = ["MESSAGE_BYTES_MAX", "can_fork", "forked"]
 
 MESSAGE_BYTES_MAX: Final = 4096
-_FORKS, _SERVES = "lamina-forks", "lamina-serves"
+_FORKS, _SERVES = "lamina forks", "lamina serves"
 """What tools that list processes call them: their commands are the same."""
 
 
