@@ -389,11 +389,16 @@ WHERE tenant_id = ?1 AND id = ?2 AND type <> ?3 AND NOT EXISTS (
   SELECT 1 FROM mention WHERE tenant_id = ?1 AND entity_id = ?2 AND (position, event_id) < (?4, ?5));
 
 -- name: mentions_in_scopes
--- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists. An entity may be named in many other scopes, which are not read.
-SELECT m.tenant_id, m.entity_id, m.scope, m.event_id, m.position, m.surface, m.type
-FROM json_each(?3) AS wanted_scope CROSS JOIN json_each(?2) AS wanted CROSS JOIN mention AS m
-WHERE m.tenant_id = ?1 AND m.entity_id = wanted.value AND m.scope = wanted_scope.value
-ORDER BY m.position DESC, m.entity_id, m.surface LIMIT ?4;
+-- The newest mentions of entities inside scopes: ?2 and ?3 are JSON lists. An entity may be named in many other scopes, which are not read, and
+-- thousands of times in one, of which the newest ?4 are.
+SELECT n.tenant_id, n.id, p.scope, e.id, m.position, m.surface, m.type
+FROM json_each(?3) AS wanted_scope CROSS JOIN json_each(?2) AS wanted
+CROSS JOIN place AS p ON p.tenant_id = ?1 AND p.scope = wanted_scope.value
+CROSS JOIN identifier AS n ON n.tenant_id = ?1 AND n.id = wanted.value
+CROSS JOIN mention_row AS m ON m.entity = n.number AND m.place = p.number AND m.position >= coalesce((
+  SELECT k.position FROM mention_row AS k WHERE k.entity = n.number AND k.place = p.number ORDER BY k.position DESC LIMIT 1 OFFSET ?4 - 1), 0)
+CROSS JOIN identifier AS e ON e.number = m.event AND e.tenant_id = ?1
+ORDER BY m.position DESC, n.id, m.surface LIMIT ?4;
 
 -- name: entity_types
 -- What entities are by their first mention in a scope, null for one without: ?3 is a JSON list. An entity may have thousands of mentions, which
