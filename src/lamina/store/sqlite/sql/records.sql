@@ -299,10 +299,12 @@ ORDER BY s.record_id, s.place, s.at, s.recorded_at, s.source_id;
 
 -- name: ended_by
 -- What told that claims are over, and when that was recorded first: ?2 is a JSON object of their ids and of the last instant of each, null
--- where none counts.
-SELECT s.record_id, s.source_id, min(s.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN support AS s
-WHERE s.tenant_id = ?1 AND s.record_id = wanted.key AND s.relation <> ?3 AND (s.polarity = 'against' OR s.at = wanted.value)
-GROUP BY s.record_id, s.source_id ORDER BY s.record_id, s.source_id;
+-- where none counts. A claim rests on a hundred turns, of which hardly any did: what an edge says by itself is looked at before its source is.
+SELECT r.id, s.id, min(e.recorded_at) FROM json_each(?2) AS wanted CROSS JOIN identifier AS r ON r.tenant_id = ?1 AND r.id = wanted.key
+CROSS JOIN support_row AS e ON e.record = r.number AND (e.against OR e.at = wanted.value)
+  AND e.relation IS NOT (SELECT number FROM relation WHERE name = ?3)
+CROSS JOIN identifier AS s ON s.number = e.source AND s.tenant_id = ?1
+GROUP BY r.id, s.id ORDER BY r.id, s.id;
 
 -- name: sources_below
 -- The ids of what records rest on in the order of supports_of, the first ?6 of each as a JSON list: of the records ?2, and of those
@@ -404,12 +406,13 @@ ORDER BY m.position DESC, n.id, m.surface LIMIT ?4;
 -- What entities are by their first mention in a scope, null for one without: ?3 is a JSON list. An entity may have thousands of mentions, which
 -- lie in their order, and nearly always the first one counts.
 SELECT wanted.value, (
-  SELECT r.type FROM place AS p CROSS JOIN identifier AS n CROSS JOIN mention_row AS r
-  WHERE p.tenant_id = ?1 AND p.scope = ?2 AND n.tenant_id = ?1 AND n.id = wanted.value AND r.entity = n.number AND r.place = p.number
-    AND r.type IS NOT NULL
+  SELECT m.type FROM place AS p CROSS JOIN identifier AS n CROSS JOIN mention_row AS m
+  WHERE p.tenant_id = ?1 AND p.scope = ?2 AND n.tenant_id = ?1 AND n.id = wanted.value AND m.entity = n.number AND m.place = p.number
+    AND m.type IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM identifier AS i CROSS JOIN event AS e INDEXED BY event_id
-                    WHERE i.number = r.event AND e.tenant_id = ?1 AND e.id = i.id AND e.cancelled_after IS NOT NULL AND e.bears_out = 0)
-  ORDER BY r.position, r.event, r.surface LIMIT 1)
+                    WHERE i.number = m.event AND i.tenant_id = ?1 AND e.tenant_id = ?1 AND e.id = i.id
+                      AND e.cancelled_after IS NOT NULL AND e.bears_out = 0)
+  ORDER BY m.position, m.event, m.surface LIMIT 1)
 FROM json_each(?3) AS wanted;
 
 -- name: exclude_record
