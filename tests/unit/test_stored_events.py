@@ -67,7 +67,7 @@ def test_what_was_told_comes_back_in_its_order(content: dict[str, Any]) -> None:
 )
 def test_parties_come_back(trust: Trust, actor: Party, subject: Party) -> None:
     told = draft("x")
-    told = replace(told, observed_actor=actor, subject=subject, origin=replace(told.origin, trust=trust))
+    told = replace(told, observed_actor=actor, subject=subject, origin=told.origin._replace(trust=trust))
     again = read_event(stored(told))
     assert (again.observed_actor, again.subject, again.origin.trust) == (actor, subject, trust)
 

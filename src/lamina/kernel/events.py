@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from lamina.kernel.local import LocalTime, Offset
 from lamina.kernel.names import decoded
@@ -137,8 +137,7 @@ class ReadAnew:
     input_hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where an event came from: who was authenticated, through which door, and how far it is believed."""
 
     principal: str
@@ -146,8 +145,7 @@ class Origin:
     trust: Trust
 
 
-@dataclass(frozen=True, slots=True)
-class Party:
+class Party(NamedTuple):
     """An actor as an envelope names it: ``id`` such as ``user:alice``, its type, a display name if given."""
 
     id: str
@@ -173,8 +171,7 @@ class Party:
         return " ".join(word[:1].upper() + word[1:] for word in plain.split()) or shown.strip() or self.type
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(NamedTuple):
     """When and around what the experience happened. ``observed_offset`` is the offset from UTC that the time was sent with."""
 
     observed_at: Instant

@@ -14,8 +14,8 @@ from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant, Landing, Posted, Posting, Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.pipeline.drafting import draft_of
-from lamina.pipeline.item_hash import item_hash
+from lamina.pipeline.drafting import Drafting, draft_of
+from lamina.pipeline.item_hash import ItemHashes
 from lamina.pipeline.judging import Judging
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
@@ -112,7 +112,7 @@ class Capturing:
         items = request.items
         if request.ordering == "strict_temporal":
             items = sorted(items, key=lambda item: item.context.observed_at.at)
-        captures = [self._capture(item, request, call, batch_id) for item in items]
+        captures = self._captures(items, request, call, batch_id)
         result = BatchCaptured(
             batch_id=batch_id,
             accepted=len(items),
@@ -125,19 +125,24 @@ class Capturing:
         once = self._store.log.append_once(captures, entry)
         return _replayed_batch(once.entry) if once.replayed else Answer(result, accepted=True)
 
-    def _capture(self, item: Item, request: BulkExperience, call: Call, batch_id: str) -> Capture:
-        self._may_consolidate(item.directives, call)
-        principal = call.principal
-        draft = draft_of(
-            item,
+    def _captures(
+        self, items: Sequence[Item], request: BulkExperience, call: Call, batch_id: str
+    ) -> list[Capture]:
+        principal, hashes = call.principal, ItemHashes()
+        drafting = Drafting(
             Scope(request.scope),
             principal,
             defaults=request.directives,
             actor=request.observed_actor,
             batch_id=batch_id,
         )
-        key = IdempotencyKey(principal.tenant_id, principal.actor, BULK_FAMILY, item.idempotency_key)
-        return Capture(self._completed(draft, key, call), key, item_hash(item))
+        captures: list[Capture] = []
+        for item in items:
+            self._may_consolidate(item.directives, call)
+            key = IdempotencyKey(principal.tenant_id, principal.actor, BULK_FAMILY, item.idempotency_key)
+            draft = self._completed(drafting.draft_of(item), key, call)
+            captures.append(Capture(draft, key, hashes.of(item)))
+        return captures
 
     def _completed(self, draft: EventDraft, key: IdempotencyKey, call: Call) -> EventDraft:
         """Feedback with what it is of. What was sent before is recognised whatever became of its target since."""

@@ -6,49 +6,79 @@ from lamina.kernel.events import PLAIN, Context, Directives, EventDraft, Modalit
 from lamina.kernel.operations import Principal
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
-from lamina.types.envelope import EnvelopeDirectives, Item, PartyIn
+from lamina.types.envelope import EnvelopeContext, EnvelopeDirectives, Item, PartyIn
 
-__all__ = ["draft_of"]
+__all__ = ["Drafting", "draft_of"]
 
 
-def draft_of(
-    item: Item,
-    scope: Scope,
-    principal: Principal,
-    *,
-    defaults: EnvelopeDirectives | None = None,
-    actor: PartyIn | None = None,
-    batch_id: str | None = None,
-) -> EventDraft:
-    """The draft of an experience: identities and directives filled in, origin set from the principal.
+def draft_of(item: Item, scope: Scope, principal: Principal) -> EventDraft:
+    """The draft of an experience: identities and directives filled in, origin set from the principal."""
+    return Drafting(scope, principal).draft_of(item)
 
-    ``defaults`` and ``actor`` are a batch's own, used where an item says nothing.
+
+class Drafting:
+    """Makes the drafts of a batch. It has up to a thousand, so what they share, as who speaks and whose word it is, is made once.
+
+    ``defaults`` and ``actor`` are the batch's own, used where an item says nothing.
     """
-    named = item.observed_actor or actor
-    observed_actor = named.party() if named else Party.of(principal.actor)
-    subject = item.subject.party() if item.subject else observed_actor
-    context, told = item.context, item.context.told_at
-    return EventDraft(
-        tenant_id=principal.tenant_id,
-        scope=scope,
-        caller=principal.actor,
-        observed_actor=observed_actor,
-        subject=subject,
-        session=named.session if named else None,
-        modality=item.modality,
-        content=item.content,
-        context=Context(
-            observed_at=told.at,
-            observed_offset=told.offset,
-            source_recorded_at=context.source_recorded_at,
-            location=context.location,
-            preceded_by=tuple(context.preceded_by),
-            intent=context.intent,
-            labels=tuple(context.labels),
-        ),
-        directives=_directives(item.directives or defaults),
-        origin=Origin(principal.actor, principal.channel, _trust(item, observed_actor, principal)),
-        batch_id=batch_id,
+
+    def __init__(
+        self,
+        scope: Scope,
+        principal: Principal,
+        *,
+        defaults: EnvelopeDirectives | None = None,
+        actor: PartyIn | None = None,
+        batch_id: str | None = None,
+    ) -> None:
+        self._scope = scope
+        self._principal = principal
+        self._defaults = _directives(defaults)
+        self._actor = actor
+        self._batch_id = batch_id
+        self._caller = Party.of(principal.actor)
+        self._parties: dict[tuple[str, str | None, str | None], Party] = {}
+        self._origins = {trust: Origin(principal.actor, principal.channel, trust) for trust in Trust}
+
+    def draft_of(self, item: Item) -> EventDraft:
+        """That of an item."""
+        principal, named = self._principal, item.observed_actor or self._actor
+        observed_actor = self._party(named) if named else self._caller
+        return EventDraft(
+            tenant_id=principal.tenant_id,
+            scope=self._scope,
+            caller=principal.actor,
+            observed_actor=observed_actor,
+            subject=self._party(item.subject) if item.subject else observed_actor,
+            session=named.session if named else None,
+            modality=item.modality,
+            content=item.content,
+            context=_context(item.context),
+            directives=_directives(item.directives) if item.directives else self._defaults,
+            origin=self._origins[_trust(item, observed_actor, principal)],
+            batch_id=self._batch_id,
+        )
+
+    def _party(self, given: PartyIn) -> Party:
+        """The same value for the same words."""
+        words = (given.id, given.type, given.name)
+        party = self._parties.get(words)
+        if party is None:
+            party = self._parties[words] = given.party()
+        return party
+
+
+def _context(context: EnvelopeContext) -> Context:
+    told = context.told_at
+    # In the order of its fields: by their names it takes twice as long.
+    return Context(
+        told.at,
+        told.offset,
+        context.source_recorded_at,
+        context.location,
+        tuple(context.preceded_by),
+        context.intent,
+        tuple(context.labels),
     )
 
 

@@ -67,7 +67,7 @@ def cancellation_of(event: Event) -> EventDraft:
         content={"kind": CANCELLATION, "event_id": event.id},
         context=Context(observed_at=event.context.observed_at, observed_offset=event.context.observed_offset),
         directives=event.directives,
-        origin=replace(event.origin, channel=CANCELLATION),
+        origin=event.origin._replace(channel=CANCELLATION),
     )
 
 
@@ -78,7 +78,7 @@ def reading_of(turn: Event, task: str, input_hash: str) -> EventDraft:
         session=f"{READING} of {turn.id}",
         modality=READING,
         content={"kind": READING, "event_id": turn.id, "task": task, "input_hash": input_hash},
-        origin=replace(turn.origin, channel=READING),
+        origin=turn.origin._replace(channel=READING),
     )
 
 
@@ -91,7 +91,7 @@ def wording_of(event: Event, task: str, input_hash: str) -> EventDraft:
         modality=WORDING,
         content={"kind": WORDING, "event_id": event.id, "task": task, "input_hash": input_hash},
         directives=Directives(embed="none"),
-        origin=replace(event.origin, channel=WORDING),
+        origin=event.origin._replace(channel=WORDING),
     )
 
 

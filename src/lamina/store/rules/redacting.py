@@ -39,8 +39,8 @@ def redacted_event(event: Event, erasure_id: str, actor: str | None, told: Itera
     return replace(
         event,
         caller=caller,
-        observed_actor=replace(party, name=None),
-        subject=Party.of(event.subject.id) if actor is None else replace(party, name=None),
+        observed_actor=party._replace(name=None),
+        subject=Party.of(event.subject.id) if actor is None else party._replace(name=None),
         session=None,
         content={"kind": REDACTED, "original_kind": str(event.content.get("kind", ""))},
         context=Context(observed_at=event.context.observed_at, observed_offset=event.context.observed_offset),
