@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lamina.kernel.canonical import compact
-from lamina.store.sqlite.payloads import captured_payload, read_payload, short_payload
+from lamina.store.sqlite.payloads import CapturedPayloads, read_payload, short_payload
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,10 @@ def test_a_payload_comes_back_from_few_bytes(payload: dict[str, Any], stored: st
 
 @pytest.mark.parametrize("modality", ["conversation", "document"])
 def test_the_row_that_every_event_begins_with_is_as_any_other(modality: str) -> None:
-    payload = {"actor": "user:ana", "modality": modality, "wal_offset": 7}
-    assert captured_payload("user:ana", modality, 7) == short_payload(payload)
+    payloads = CapturedPayloads()
+    for actor, position in (("user:ana", 7), ('user:b"n', 8), ("user:ana", 9)):
+        payload = {"actor": actor, "modality": modality, "wal_offset": position}
+        assert payloads.of(actor, modality, position) == short_payload(payload)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from lamina.store.sqlite.words import stored_word, word_of
 __all__ = [
     "ALL_STAGES",
     "STAGE_NUMBERS",
+    "EventRows",
     "event_row",
     "json_list",
     "read_content",
@@ -69,28 +70,42 @@ def json_list(values: Collection[str] | Collection[int]) -> str:
 
 def event_row(seq: int, position: int, event_id: str, recorded_at: int, draft: EventDraft) -> Row:
     """The row of a draft that has been given its place in the log."""
-    return (
-        seq,
-        draft.tenant_id,
-        position,
-        event_id,
-        draft.scope,
-        draft.caller,
-        draft.observed_actor.id,
-        "" if draft.subject.id == draft.observed_actor.id else draft.subject.id,
-        _parties(draft),
-        draft.session,
-        stored_word(draft.modality),
-        _content(draft.content),
-        _context(draft.context),
-        _directives(draft.directives),
-        draft.origin.channel,
-        _TRUST_NUMBERS[draft.origin.trust],
-        draft.batch_id,
-        draft.context.observed_at,
-        recorded_at,
-        draft.context.observed_offset,
-    )
+    return EventRows().of(seq, position, event_id, recorded_at, draft)
+
+
+class EventRows:
+    """``event_row`` of the drafts of a transaction: between whom something is said is written once."""
+
+    def __init__(self) -> None:
+        self._parties: dict[tuple[Party, Party], Row] = {}
+
+    def of(self, seq: int, position: int, event_id: str, recorded_at: int, draft: EventDraft) -> Row:
+        """That of one of them."""
+        between = (draft.observed_actor, draft.subject)
+        parties = self._parties.get(between)
+        if parties is None:
+            parties = self._parties[between] = _parties(*between)
+        context, origin = draft.context, draft.origin
+        return (
+            seq,
+            draft.tenant_id,
+            position,
+            event_id,
+            draft.scope,
+            draft.caller,
+            *parties,
+            draft.session,
+            stored_word(draft.modality),
+            _content(draft.content),
+            _context(context),
+            _directives(draft.directives),
+            origin.channel,
+            _TRUST_NUMBERS[origin.trust],
+            draft.batch_id,
+            context.observed_at,
+            recorded_at,
+            context.observed_offset,
+        )
 
 
 def _content(content: Mapping[str, Any]) -> str:
@@ -115,10 +130,14 @@ def read_content(stored: str) -> dict[str, Any]:
     return content
 
 
-def _parties(draft: EventDraft) -> str | None:
+def _parties(actor: Party, subject: Party) -> Row:
+    """The columns of the two parties: their ids, and what these do not say."""
+    return actor.id, "" if subject.id == actor.id else subject.id, _more_of(actor, subject)
+
+
+def _more_of(actor: Party, subject: Party) -> str | None:
     """The parts of the two parties that their ids do not already say, once where both are the same: a name alone where it is only that;
     or None."""
-    actor, subject = draft.observed_actor, draft.subject
     if actor is subject or actor == subject:
         if actor.name is not None and actor.type == actor.id.split(":", 1)[0]:
             return compact(actor.name)

@@ -16,7 +16,7 @@ from lamina.store.rows import Row
 from lamina.store.sqlite.codec import json_list, read_lifecycle
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.many import put_rows
-from lamina.store.sqlite.payloads import captured_payload, short_payload
+from lamina.store.sqlite.payloads import CapturedPayloads, short_payload
 
 __all__ = ["LifecycleWriter", "SqliteLifecycle"]
 
@@ -71,13 +71,13 @@ class LifecycleWriter:
         """Append the row that lands with each new event, as ``put`` would append ``captured_row`` of it."""
         newest: dict[str, tuple[int, int]] = {}
         now = self._clock.now()
-        words = _Words(connection)
+        words, payloads = _Words(connection), CapturedPayloads()
         rows: list[Row] = []
         for draft, _, position, _, _ in appended:
             tenant_id = draft.tenant_id
             last = newest.get(tenant_id) or _newest(connection, tenant_id)
             newest[tenant_id] = sequence, arrived_at = last[0] + 1, max(now, last[1] + 1)
-            payload = captured_payload(draft.observed_actor.id, draft.modality, position)
+            payload = payloads.of(draft.observed_actor.id, draft.modality, position)
             event = (None, draft.batch_id, 1, arrived_at, payload, position)
             said = words.of(tenant_id, _CAPTURED, draft.scope)
             rows.append((*said, sequence, *event))

@@ -22,7 +22,7 @@ from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rows import Row
 from lamina.store.rules.log import cancellation_of, captured_row
 from lamina.store.rules.refusals import check_same
-from lamina.store.sqlite.codec import STAGE_NUMBERS, event_row, json_list, read_event, stage_of
+from lamina.store.sqlite.codec import STAGE_NUMBERS, EventRows, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import id_bytes, stored_hash
 from lamina.store.sqlite.erased import refuse_erased
@@ -284,13 +284,14 @@ class _Rows:
         self._jobs: list[Row] = []
         self._keys: list[Row] = []
         self._owners: dict[tuple[str, str], str] = {}
+        self._written = EventRows()
 
     def add(self, one: Appended, key: IdempotencyKey | None, body_hash: str) -> None:
         """Those of an event."""
         draft, event_id, position, recorded_at, _ = one
         self._seq = seq = self._seq + 1
         place = draft.tenant_id, draft.scope
-        self._events.append(event_row(seq, position, event_id, recorded_at, draft))
+        self._events.append(self._written.of(seq, position, event_id, recorded_at, draft))
         self._jobs.append((draft.tenant_id, event_id, _FIRST_STAGE, draft.scope, position, seq))
         self._owners.setdefault(place, draft.caller)
         if key is not None:

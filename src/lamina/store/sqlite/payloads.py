@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from lamina.kernel.canonical import compact
 
-__all__ = ["captured_payload", "read_payload", "short_payload"]
+__all__ = ["CapturedPayloads", "read_payload", "short_payload"]
 
 _CAPTURED: Final = 1
 _DERIVED: Final = 2
@@ -56,11 +56,20 @@ def short_payload(payload: Mapping[str, Any]) -> str:
     return compact([number, *values])
 
 
-def captured_payload(actor: str, modality: str, position: int) -> str:
-    """``short_payload`` of the row that every event begins with."""
-    if modality == _MODALITY:
-        return compact([_TALKED, actor, position])
-    return compact([_CAPTURED, actor, modality, position])
+class CapturedPayloads:
+    """``short_payload`` of the row that every event begins with, of the events of a transaction: whoever says many is written once."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[str, str], str] = {}
+
+    def of(self, actor: str, modality: str, position: int) -> str:
+        """That of one of them."""
+        said = (actor, modality)
+        before = self._before.get(said)
+        if before is None:
+            values = [_TALKED, actor] if modality == _MODALITY else [_CAPTURED, actor, modality]
+            before = self._before[said] = compact(values)[:-1]
+        return f"{before},{position}]"
 
 
 def read_payload(stored: str) -> dict[str, Any]:
