@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Final, Literal
@@ -107,14 +108,24 @@ class Route:
             if not content and not self.requires_a_body:
                 content = b"{}"
             if not around:
-                whole: BaseModel = self.operation.request.model_validate_json(content)
-                return Read(whole, body, key)
+                return Read(self._whole(content), body, key)
             given = _OBJECT.validate_json(content or b"{}")
             return Read(self._validated({**given, **around}), body, key)
         except ValidationError as error:
             kind = self._body_adapter if self.body_field is not None else TypeAdapter(self.operation.request)
             few = partial(_few, content, around if self.body_field is None else {}, kind)
             raise from_validation(error, self.invalid_code, self._where, few) from error
+
+    def _whole(self, content: bytes) -> BaseModel:
+        """The request that a body is by itself; raises ``ValidationError``."""
+        kind = self.operation.request
+        if self.items is not None:
+            # What has validators of ours in front is made into objects of Python for each of them, again and again, where it is read from text.
+            with suppress(ValueError):
+                batch: BaseModel = kind.model_validate(from_json(content))
+                return batch
+        whole: BaseModel = kind.model_validate_json(content)
+        return whole
 
     def _parsed_by_items(self, body: bytes, scan: JsonScan, offered: str | None) -> Read:
         """A large batch, item by item, so that other calls are answered between them."""

@@ -32,6 +32,8 @@ Key = Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGT
 
 _ROLES = ("user", "assistant", "tool", "system")
 _KINDS = ("message", "text", "json", "blob_ref", "triple")
+_USUAL_FIELDS = 3
+"""Kind, role and text."""
 
 
 _WORDS = {"type": "string", "pattern": r"\S", "maxLength": limits.TEXT_LENGTH_MAX}
@@ -280,6 +282,26 @@ def _check_verdict(content: dict[str, Any]) -> None:
 
 
 def _check_content(content: dict[str, Any]) -> None:
+    if not _is_usual(content):
+        _check_any_content(content)
+
+
+def _is_usual(content: dict[str, Any]) -> bool:
+    """Whether this is a message that has words, and nothing that would have to be looked into."""
+    text = content.get("text")
+    return (
+        type(text) is str
+        and len(content) == _USUAL_FIELDS
+        and content.get("kind") == "message"
+        and content.get("role") in _ROLES
+        and len(text) <= limits.TEXT_LENGTH_MAX
+        and "\x00" not in text
+        and not text.isspace()
+        and text != ""
+    )
+
+
+def _check_any_content(content: dict[str, Any]) -> None:
     kind = content.get("kind")
     if kind not in _KINDS:
         raise _wrong("content.kind", "is required" if kind is None else f"must be one of {', '.join(_KINDS)}")
