@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lamina.pipeline.item_hash import item_hash
+from lamina.pipeline.item_hash import ItemHashes, item_hash
 from lamina.types.envelope import EnvelopeContext, Item, PartyIn
 
 PLAIN: dict[str, Any] = {
@@ -51,6 +51,16 @@ def test_an_item_has_the_hash_of_its_fields_as_json_with_sorted_keys(given: dict
         del fields["directives"]["consolidate_only"]
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert item_hash(item) == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def test_items_of_a_batch_have_the_hashes_that_each_has_alone() -> None:
+    ana: dict[str, Any] = {"id": "user:ana", "name": "Ana", "session": "s"}
+    parties = (ana, ana | {"session": "t"}, ana | {"name": None}, ana, ana | {"type": "user"})
+    given = [*ITEMS.values(), *(PLAIN | {"observed_actor": each, "subject": ana} for each in parties)]
+    items = [Item.model_validate(each) for each in given]
+    hashes = ItemHashes()
+    assert [hashes.of(each) for each in items] == [item_hash(each) for each in items]
+    assert len({item_hash(each) for each in items}) == len(items) - 1, "one is there twice"
 
 
 def test_the_order_of_keys_and_a_default_that_is_spelled_out_make_no_other_item() -> None:

@@ -11,7 +11,7 @@ from given import draft
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import EventDraft, Party, Trust
 from lamina.store.rows import Row
-from lamina.store.sqlite.codec import event_row, read_event
+from lamina.store.sqlite.codec import EventRows, event_row, read_event
 
 ANA = Party("user:ana", "user", "Ana Lind")
 
@@ -58,9 +58,9 @@ def test_what_was_told_comes_back_in_its_order(content: dict[str, Any]) -> None:
     [
         (ANA, ANA),
         (ANA, Party.of("user:bob")),
-        (ANA, replace(ANA, name=None)),
-        (ANA, replace(ANA, type="robot")),
-        (replace(ANA, type="robot"), replace(ANA, type="robot")),
+        (ANA, ANA._replace(name=None)),
+        (ANA, ANA._replace(type="robot")),
+        (ANA._replace(type="robot"), ANA._replace(type="robot")),
         (Party.of("user:bob"), ANA),
         (Party("agent:both", "agent", "both"), Party("agent:both", "agent", "both")),
     ],
@@ -70,6 +70,17 @@ def test_parties_come_back(trust: Trust, actor: Party, subject: Party) -> None:
     told = replace(told, observed_actor=actor, subject=subject, origin=told.origin._replace(trust=trust))
     again = read_event(stored(told))
     assert (again.observed_actor, again.subject, again.origin.trust) == (actor, subject, trust)
+
+
+def test_rows_that_are_made_together_are_those_made_alone() -> None:
+    ben = Party("user:ben", "user", "Ben")
+    told = draft("x")
+    pairs = [(ANA, ANA), (ANA, ben), (ben, ANA), (ben, ben), (ANA, ANA), (ANA._replace(name="A."), ANA)]
+    drafts = [replace(told, observed_actor=actor, subject=subject) for actor, subject in pairs]
+    rows = EventRows()
+    assert [rows.of(7, 7, "evt_7", 9, each) for each in drafts] == [
+        event_row(7, 7, "evt_7", 9, each) for each in drafts
+    ]
 
 
 def test_a_message_takes_a_letter_more_than_its_words() -> None:

@@ -137,6 +137,7 @@ class ReadAnew:
     input_hash: str
 
 
+# Origin, party and context are made for each item of a batch: named tuples are made in a third of the time of frozen dataclasses.
 class Origin(NamedTuple):
     """Where an event came from: who was authenticated, through which door, and how far it is believed."""
 
