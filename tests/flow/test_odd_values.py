@@ -53,7 +53,9 @@ def test_a_number_that_is_none_is_refused_by_the_name_of_its_field(
 
 
 @pytest.mark.parametrize("odd", [[], None, "one"])
-def test_an_item_of_a_batch_that_is_no_object_is_told_in_words_of_json(client: TestClient, odd: object) -> None:
+def test_an_item_of_a_batch_that_is_no_object_is_told_in_words_of_json(
+    client: TestClient, odd: object
+) -> None:
     status, answer = sent(client, "/v1/experience/bulk", {"scope": SCOPE, "items": [item(), odd]}, "1")
     assert (status, answer["details"]["field"]) == (422, "items.1")
     assert answer["message"] == "items.1: Input should be an object"
