@@ -221,6 +221,7 @@ ROWS_PARSED_MAX: Final = 4096  # events, and as many derived records, by their r
 READERS_KEPT_MAX: Final = 8  # connections that read, and stay open between two bursts: some 2.5 MB each
 READS_KEPT_MAX: Final = 20_000  # of derived records, and of what they rest on, by id: some 20 MB
 ROW_PARSED_CHARS_MAX: Final = 8000  # of what a row holds as JSON: longer ones are parsed each time
+TURNS_FOLDED_KEPT_MAX: Final = 2048  # turns that a summary was made of lately, and its lines: some 2 MB
 TERMS_KEPT_MAX: Final = 8192  # of short texts, such as those of claims: some 4 MB
 QUERY_LENGTH_MAX: Final = 4096
 NATURAL_LENGTH_MAX: Final = 256  # of a time in words

@@ -9,11 +9,12 @@ at once is not. A sentence that speaks of the one before ("She told me today") s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
+from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.language.quarantine import quarantine_of
 from lamina.language.sentences import split_sentences
@@ -32,6 +33,8 @@ __all__ = [
 
 SUMMARY_CHARS_MAX: Final = 800
 _LINE_CHARS_MAX: Final = 200
+_KEPT_CHARS_MAX: Final = 2000
+"""Longer turns are read each time."""
 _SENTENCES_PER_TURN: Final = 2
 _SENTENCES_OF_A_SHORT_TURN: Final = 3
 _WORTH_FROM: Final = 1.0
@@ -119,17 +122,16 @@ def fold_turn(summary: str, turn: Said) -> str:
 
 
 def fold_turns(summary: str, turns: Iterable[Said]) -> str:
-    """``fold_turn`` of one turn after the other. What a line says and is worth is found once: it is weighed against each line that comes."""
-    worth, words = cache(_worth_of_line), cache(_words)
+    """``fold_turn`` of one turn after the other."""
     for turn in turns:
         lines = told_lines(summary)
         if lines and turn.role == "user" and _CORRECTS.match(turn.text) and _is_claim_of_assistant(lines[-1]):
             lines.pop()
-        known = set(map(words, lines))
-        lines += [line for line in _lines(turn) if words(line) not in known]
+        known = set(map(_words, lines))
+        lines += [line for line in _lines(turn) if _words(line) not in known]
         while len(lines) > 1 and sum(map(len, lines)) + len(lines) - 1 > SUMMARY_CHARS_MAX:
             # Of two that say as much the older goes: it has been told for longer.
-            lines.pop(min(range(len(lines)), key=lambda place: (worth(lines[place]), place)))
+            lines.pop(min(range(len(lines)), key=lambda place: (_worth_of_line(lines[place]), place)))
         summary = "\n".join(lines)
     return summary
 
@@ -160,7 +162,17 @@ def _is_claim_of_assistant(line: str) -> bool:
     return line.startswith("Assistant: ") and not line.endswith("?")
 
 
-def _lines(turn: Said) -> list[str]:
+def _lines(turn: Said) -> Sequence[str]:
+    return _known_lines(turn) if len(turn.text) <= _KEPT_CHARS_MAX else _lines_of(turn)
+
+
+@lru_cache(maxsize=limits.TURNS_FOLDED_KEPT_MAX)
+def _known_lines(turn: Said) -> Sequence[str]:
+    """Each call of a sitting folds the turns that its worker has not come to yet, and the next call most of them again."""
+    return _lines_of(turn)
+
+
+def _lines_of(turn: Said) -> Sequence[str]:
     said = [_SPACE.sub(" ", s.text).strip() for s in split_sentences(turn.text, count_max=60)]
     sentences = [sentence for sentence in said if sentence]
     worth = [_worth(turn.role, sentence) for sentence in sentences]
@@ -201,11 +213,14 @@ def _cut(sentence: str) -> str:
     return sentence[: _LINE_CHARS_MAX - 1].rsplit(" ", 1)[0] + "…"
 
 
+@lru_cache(maxsize=limits.TURNS_FOLDED_KEPT_MAX)
 def _words(line: str) -> str:
     return " ".join(analyse(line))
 
 
+@lru_cache(maxsize=limits.TURNS_FOLDED_KEPT_MAX)
 def _worth_of_line(line: str) -> float:
+    """A line is weighed against each that comes."""
     if not line.startswith(_SPEAKERS):
         return _worth("user", line)
     role, _, sentence = line.partition(": ")

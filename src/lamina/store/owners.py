@@ -436,6 +436,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "recall/room.py": _NO_CONTENT,
     "remote/documents.py": _NO_CONTENT,
     "remote/peers.py": _NO_CONTENT,
+    "session/folding.py": _BY_WORDS,
     "store/blocks.py": _NO_CONTENT,
     "store/kept.py": MemoryPlace(
         "lets go of what ``Records.touched`` names, and of everything once an erasure has emptied that"
