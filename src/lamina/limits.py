@@ -247,8 +247,8 @@ FILTER_TERMS_MAX: Final = 64
 SCOPES_PER_RECALL_MAX: Final = 256
 EARLIER_VERSIONS_MAX: Final = 1000  # of a layer, read for their words by a recall as of an earlier time
 QUESTIONS_KEPT_MAX: Final = 64  # with their vectors, of 4 kB for a plain question and 35 kB at most
-# Token vectors kept in memory: some ten thousand turns of 25 words, a tenth of what a loaded server may hold.
-TOKENS_KEPT_BYTES_MAX: Final = 40_000_000
+# Token vectors kept in memory: some eighteen thousand turns of 25 words, a twentieth of what a loaded server may hold.
+TOKENS_KEPT_BYTES_MAX: Final = 18_000_000
 
 # Reads of the layers: how many rows one page looks through for a rare filter, and how far a graph is walked.
 LIST_SCAN_MAX: Final = 5000
