@@ -187,7 +187,9 @@ class Forked:
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
             with self._lock:
                 if self._code is None:
-                    codes = (self._own_code(), self._exit_code(self.pid), self._own_code())
+                    # One after the other: who asks the one that forked it waits while that loads for another.
+                    asked = (self._own_code, partial(self._exit_code, self.pid), self._own_code)
+                    codes = (code() for code in asked)
                     self._code = next((code for code in codes if code is not None), 1)
         return self._code
 
