@@ -101,6 +101,9 @@ def _last_by(lifecycle: Lifecycle, tenant_id: str, at: Instant) -> int:
     low, high = 0, lifecycle.last_sequence(tenant_id)
     while low < high:
         middle = (low + high) // 2
-        (following,) = lifecycle.query(LifecycleQuery(tenant_id=tenant_id, after=middle, limit=1))
-        low, high = (low, middle) if following.arrived_at > at else (following.sequence, high)
+        following = lifecycle.query(LifecycleQuery(tenant_id=tenant_id, after=middle, limit=1))
+        if not following or following[0].arrived_at > at:  # the last may be erased meanwhile
+            high = middle
+        else:
+            low = following[0].sequence
     return low
