@@ -38,7 +38,7 @@ class Drafting:
         self._batch_id = batch_id
         self._caller = Party.of(principal.actor)
         self._parties: dict[tuple[str, str | None, str | None], Party] = {}
-        self._origins = {trust: Origin(principal.actor, principal.channel, trust) for trust in Trust}
+        self._origins: dict[Trust, Origin] = {}
 
     def draft_of(self, item: Item) -> EventDraft:
         """That of an item."""
@@ -55,9 +55,16 @@ class Drafting:
             content=item.content,
             context=_context(item.context),
             directives=_directives(item.directives) if item.directives else self._defaults,
-            origin=self._origins[_trust(item, observed_actor, principal)],
+            origin=self._origin(_trust(item, observed_actor, principal)),
             batch_id=self._batch_id,
         )
+
+    def _origin(self, trust: Trust) -> Origin:
+        """The same value for the same trust."""
+        origin = self._origins.get(trust)
+        if origin is None:
+            origin = self._origins[trust] = Origin(self._principal.actor, self._principal.channel, trust)
+        return origin
 
     def _party(self, given: PartyIn) -> Party:
         """The same value for the same words."""
