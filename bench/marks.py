@@ -3,7 +3,7 @@
     python bench/marks.py --data DIR --sample bench/still_true.jsonl
 
 DIR holds ``locomo``. The sample was judged by the rules in its first line; it names facts by conversation, turn and claim, and
-none of their words. Conversations of the sample are told to a memory each, without an embedding model, and looked at when the last turn was said.
+none of their words. Conversations of the sample are told to a memory each and looked at when the last turn was said.
 Promise: at most one of twenty is marked.
 """
 
@@ -24,8 +24,10 @@ from lamina.kernel.records import Fact, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant, from_datetime
 from lamina.language.temporal import find_times
+from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.worker import Worker
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.log import Capture
@@ -67,6 +69,7 @@ def claim_of(turn: int, fact: Fact) -> str:
 def _facts(conversation: Conversation, extractor: RulesExtractor) -> Iterator[tuple[str, bool]]:
     """The facts that hold when the last turn was said, and whether each is marked."""
     clock = _Clock(from_datetime(conversation.turns[-1].observed_at))
+    nearness = Nearness(MiniLmEmbedder().pooled)
     store = MemoryStore(clock=clock, ids=RandomIds())
     places = {}
     for number, turn in enumerate(conversation.turns):
@@ -85,7 +88,7 @@ def _facts(conversation: Conversation, extractor: RulesExtractor) -> Iterator[tu
             origin=Origin("service:bench", "http", Trust.DELEGATED),
         )
         places[store.log.append([Capture(draft)])[0].event.id] = number
-    Worker(store, Deriver(store, extractor, None), None, clock, "bench").drain()
+    Worker(store, Deriver(store, extractor, None, nearness=nearness), None, clock, "bench").drain()
     axes = Axes(seen_at=1 << 60, valid_at=clock.now())
     query = RecordQuery(tenant_id=TENANT, layer=Layer.FACTS, scopes=[SCOPE], axes=axes, limit=FACTS_MAX)
     for fact in store.records.query(query):

@@ -12,6 +12,7 @@ from lamina.kernel.time import SECOND_US, Axes, instant
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.worker import Worker
 from lamina.session.identity import identity_of
 from lamina.store.ports.log import Capture
@@ -28,9 +29,16 @@ LATER = 1 << 60
 class Memory:
     """A store, and a worker that needs no embedding model, nor a parser if it is not asked for."""
 
-    def __init__(self, store: Store, clock: ManualClock, extractor: RulesExtractor | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: ManualClock,
+        extractor: RulesExtractor | None = None,
+        nearness: Nearness | None = None,
+    ) -> None:
         self.store, self.clock = store, clock
-        deriver = Deriver(store, extractor or RulesExtractor(find_times, use_parser=False), None)
+        reader = extractor or RulesExtractor(find_times, use_parser=False)
+        deriver = Deriver(store, reader, None, nearness=nearness)
         self.worker = Worker(store, deriver, None, clock, "test")
 
     def tell(

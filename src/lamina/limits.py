@@ -349,8 +349,9 @@ EPISODE_EVENTS_MAX: Final = 50
 EPISODE_GAP_S: Final = 30 * 60
 EPISODE_REST_S: Final = 7 * 86_400  # so long another session may go on with an episode whose turns have ended
 EPISODES_RESTING_MAX: Final = 8  # of a scope: each first turn of a session is compared with all of them
-PHRASES_KEPT_MAX: Final = (
-    2000  # events whose noun phrases a worker remembers until their episode is named; others are read again
+PHRASES_KEPT_MAX: Final = 2000  # events whose noun phrases a worker remembers; others are read again
+TURNS_COMPARED_MAX: Final = (
+    4000  # events whose vectors a worker remembers, 1.5 kB each; others are read again
 )
 
 # Continuity. Parsed, a capsule takes some four times its bytes in memory.

@@ -23,6 +23,7 @@ from lamina.observe.rounds import Failures
 from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.readings.question import TASK as READS
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
@@ -129,6 +130,7 @@ def build_worker(
         embed_eagerly=settings.embed == "eager",
         asks=READS if not replays and settings.llm_loops and settings.llm_url else None,
         words=not replays and settings.llm_understanding and settings.llm_url != "",
+        nearness=Nearness(embedder.pooled),
     )
     return Worker(
         store,
@@ -154,7 +156,7 @@ def build_upgrader(store: Store, extractor: RulesExtractor, failures: Failures |
     def worker_of(aside: Store) -> Worker:
         return Worker(
             aside,
-            Deriver(aside, extractor, None),
+            Deriver(aside, extractor, None, nearness=Nearness(MiniLmEmbedder().pooled)),
             None,
             SystemClock(),
             _owner(),

@@ -33,6 +33,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import instant
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.nearness import Nearness
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.lifecycle import LifecycleDraft
@@ -308,7 +309,7 @@ def make_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Call
     """Makes memories over stores of one engine after the other, each with the extractor that it is given."""
     stores: list[Store] = []
 
-    def make(extractor: RulesExtractor | None = None) -> Memory:
+    def make(extractor: RulesExtractor | None = None, nearness: Nearness | None = None) -> Memory:
         clock = given.ManualClock(NOON)
         store: Store
         if request.param == "sqlite":
@@ -317,7 +318,7 @@ def make_memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Call
         else:
             store = MemoryStore(clock=clock, ids=RandomIds())
         stores.append(store)
-        return Memory(store, clock, extractor)
+        return Memory(store, clock, extractor, nearness)
 
     yield make
     for store in stores:

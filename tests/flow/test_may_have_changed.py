@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +10,10 @@ import pytest
 from given import TENANT
 from lamina.kernel.changes import may_have_changed
 from lamina.kernel.records import Layer
+from lamina.language.temporal import find_times
+from lamina.models.minilm import MiniLmEmbedder
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.nearness import Nearness
 from told import ANA, BOB, DAY, START, Memory
 
 SCOPE = "org:acme/user:ana"
@@ -119,3 +124,29 @@ def test_a_change_of_what_may_have_several_values_marks_those_told_before(memory
     turn = memory.tell("I changed my major to chemistry.", START + DAY)
     memory.derive()
     assert marks(memory) == {"Ana studies biology": turn.id}
+
+
+def test_a_turn_near_in_meaning_marks_a_fact_and_who_goes_on_about_a_taste_none(
+    make_memory: Callable[..., Memory],
+) -> None:
+    memory = make_memory(RulesExtractor(find_times), Nearness(MiniLmEmbedder().pooled))
+    memory.tell("My email is ana@old.example.", START)
+    memory.tell("I like running.", START)
+    memory.derive()
+    memory.tell("I like running in the new park now.", START + DAY)
+    turn = memory.tell("My new email is ana@new.example.", START + 2 * DAY)
+    memory.derive()
+    assert marks(memory) == {"Ana's email is ana@old.example": turn.id}
+    live, again = memory.replayed()
+    assert live == again
+
+
+def test_words_far_from_the_turn_that_told_a_fact_mark_it_only_where_nobody_compares(
+    make_memory: Callable[..., Memory],
+) -> None:
+    for nearness, marked in ((None, 1), (Nearness(MiniLmEmbedder().pooled), 0)):
+        memory = make_memory(RulesExtractor(find_times), nearness)
+        memory.tell("I work on a garden project.", START)
+        memory.tell("I love how something new works out.", START + DAY)
+        memory.derive()
+        assert len(marks(memory)) == marked

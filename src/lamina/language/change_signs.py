@@ -7,6 +7,7 @@ of a line is what its signs count with:
 
 - nothing: with the words of the fact's object or of its predicate near them;
 - ``*``: with those of its predicate only, or of what was denied: who starts a thing, or has a new one, still likes it;
+- ``~``: with none of them, but in a sentence that is near to the turn that told the fact;
 - predicates: these by themselves, and with the words of their objects.
 """
 
@@ -18,7 +19,7 @@ from typing import Final, NamedTuple
 
 from lamina.language.tables import table
 
-__all__ = ["SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
+__all__ = ["SIGNS", "SPEAKERS", "WITH_NEARNESS", "WITH_PREDICATE", "Sign", "signs_in"]
 
 
 SPEAKERS: Final = "I I'm I've I'd I'll we we're we've we'd we'll"
@@ -34,6 +35,9 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
 
 WITH_PREDICATE: Final = "*"
 """Stands for the predicates of a sign that counts with the words of a predicate only."""
+
+WITH_NEARNESS: Final = "~"
+"""Stands for the predicates of a sign that counts in a sentence near to the fact's turn only."""
 
 NEAR_WORDS: Final = 4
 """So many words before or behind a sign are near it."""

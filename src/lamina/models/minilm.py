@@ -112,6 +112,11 @@ class MiniLmEmbedder:
                 tokens.append(replace(rows, telling=telling_pieces()[read[1:-1]]))
         return Encoded(unit_rows(pooled), tokens)
 
+    def pooled(self, texts: Sequence[str]) -> Float32Array:
+        """(n, 384) unit rows, as ``encode`` pools them, without the tokens' vectors."""
+        rows = [states.mean(axis=0) for _, states in self._states(texts)]
+        return unit_rows(np.array(rows, np.float32).reshape(len(texts), DIM_MODEL))
+
     def token_vectors(self, texts: Sequence[str]) -> Float32Array:
         """(t, 384): the unprojected vectors of all tokens of all texts; for fitting a projection."""
         return np.concatenate(

@@ -13,6 +13,10 @@ A sentence shares the matter of a fact where it has
 
 Beside that, a fact of the turn itself that denies the older one's object in another predicate shares its matter.
 
+Where an embedder reads both, words alone say less and more: a sentence that is far from the turn that told the fact speaks of something
+else, though it has its words ("it all worked out"), and one that is near to it, with any sign, is of its matter without them ("These days
+I'm up at eight"). Who goes on about what they like changes nothing by that.
+
 A sign beside a number is about how many there are, and so about no fact without one by its predicate's words alone: "at work we're nine people
 now" leaves the employer.
 """
@@ -20,19 +24,20 @@ now" leaves the employer.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Loop
 from lamina.kernel.ties import Tie
-from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
+from lamina.language.change_signs import SPEAKERS, WITH_NEARNESS, WITH_PREDICATE, signs_in
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
 from lamina.language.tokens import STOP_TERMS, analyse, content_terms, known_terms, term_set
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON
 from lamina.pipeline.matters import is_shared, words_of
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.reading import extracts, role_of
 from lamina.pipeline.versions import tie_at
 from lamina.pipeline.view import View
@@ -45,6 +50,10 @@ _FACTS_MAX: Final = 256
 _SUBJECTS_MAX: Final = 8
 _SENTENCES_MAX: Final = 50
 _SPEAKER: Final = frozenset(analyse(SPEAKERS))
+_WORDS_NEAR, _ALIKE = 0.45, 0.62
+"""How near (cosine) a sentence with a fact's words must come to the turn that told it, and one without them."""
+_FAR: Final = -1.0
+_TASTES: Final = frozenset({"likes", "dislikes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +67,22 @@ class _Near:
     def needs_predicate(self) -> bool:
         return WITH_PREDICATE in self.predicates
 
+    @property
+    def needs_nearness(self) -> bool:
+        return WITH_NEARNESS in self.predicates
+
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
     """A sentence with signs of change."""
 
+    text: str
     terms: frozenset[str]
     signs: Sequence[_Near]
+
+    def is_of_any(self, turns: Iterable[Set[str]]) -> bool:
+        """Whether it may be of the matter of a turn, by the content words of that: what a weak sign is in shares one."""
+        return not all(sign.needs_nearness for sign in self.signs) or any(self.terms & each for each in turns)
 
     def names(self, words: frozenset[str], fact: Fact) -> bool:
         """Whether it has all the words of a fact's object, and a sign near one of them that may be about the fact."""
@@ -90,8 +108,8 @@ class _Sentence:
         return any(predicate in sign.predicates for sign in self.signs)
 
 
-def mark_changes(view: View, writes: Writes) -> None:
-    """Mark the facts that the view's event may have changed; ``writes`` is what it derived besides."""
+def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None) -> None:
+    """Mark the facts that the view's event may have changed; ``writes`` is what it derived besides. Without ``nearness`` words decide."""
     event = view.event
     if not (event.directives.wants("facts") and extracts(event)):
         return
@@ -102,11 +120,13 @@ def mark_changes(view: View, writes: Writes) -> None:
     if not sentences and not any(each.negated for each in own):
         return
     speaker = view.entity_of(event.observed_actor)
+    known = {subject: _current(view, subject, writes) for subject in _subjects(speaker, writes)}
+    near = _near(view, sentences, [fact for facts in known.values() for fact in facts], nearness)
     found = [
         fact
-        for subject in _subjects(speaker, writes)
-        for fact in _current(view, subject, writes)
-        if _shares(fact, sentences, own, is_speakers=subject == speaker)
+        for subject, facts in known.items()
+        for fact in facts
+        if _is_alike(fact, near) or _shares(fact, sentences, own, near, is_speakers=subject == speaker)
     ]
     for fact in _said_before(view, found):
         writes.supports.append(tie_at(event, fact.id, Tie.MAY_CHANGE, event.context.observed_at))
@@ -116,7 +136,32 @@ def _telling(text: str) -> Iterator[_Sentence]:
     for sentence in split_sentences(text, count_max=_SENTENCES_MAX):
         if not sentence.text.rstrip().endswith("?") and (signs := signs_in(sentence.text)):
             near = [_Near(each.predicates, frozenset(analyse(" ".join(each.near)))) for each in signs]
-            yield _Sentence(frozenset(analyse(sentence.text)), near)
+            yield _Sentence(sentence.text, frozenset(analyse(sentence.text)), near)
+
+
+def _near(
+    view: View, sentences: Sequence[_Sentence], facts: Sequence[Fact], nearness: Nearness | None
+) -> Mapping[str, Sequence[float]]:
+    """How near each sentence comes to the turns that told the facts, by their ids; nothing where nobody can tell."""
+    if nearness is None or not sentences:
+        return {}
+    told = view.events({fact.event_id for fact in facts})
+    turns = [told[each] for each in sorted(told) if not told[each].is_entry]
+    words = {each.id: term_set(text_of(each.content)) - STOP_TERMS for each in turns}
+    compared = [each for each in sentences if each.is_of_any(words.values())]
+    found = nearness.of([each.text for each in compared], turns)
+    places = {id(each): at for at, each in enumerate(compared)}
+    return {
+        i: [near[places[id(each)]] if each.is_of_any([words[i]]) else _FAR for each in sentences]
+        for i, near in found.items()
+    }
+
+
+def _is_alike(fact: Fact, near: Mapping[str, Sequence[float]]) -> bool:
+    """Whether a sentence with a sign says so much the same as the fact's turn that it is another answer."""
+    if fact.predicate in _TASTES or (fact.kind == "plan" and not isinstance(fact, Loop)):
+        return False
+    return any(each >= _ALIKE for each in near.get(fact.event_id, ()))
 
 
 def _own_facts(event: Event, writes: Writes) -> list[Fact]:
@@ -137,7 +182,6 @@ def _current(view: View, subject: str, writes: Writes) -> list[Fact]:
         fact
         for fact in stored
         if isinstance(fact, Fact)
-        and not isinstance(fact, Loop)
         and (fact.id, fact.version) not in gone
         and fact.id not in stated
         and (fact.valid_to is None or fact.valid_to > at)
@@ -146,19 +190,31 @@ def _current(view: View, subject: str, writes: Writes) -> list[Fact]:
     ]
 
 
-def _shares(fact: Fact, sentences: Sequence[_Sentence], own: Sequence[Fact], *, is_speakers: bool) -> bool:
+def _shares(
+    fact: Fact,
+    sentences: Sequence[_Sentence],
+    own: Sequence[Fact],
+    near: Mapping[str, Sequence[float]],
+    *,
+    is_speakers: bool,
+) -> bool:
+    if isinstance(fact, Loop):
+        return False  # its words are a whole clause
     subject = term_set(fact.subject.name)
     words = frozenset(content_terms(known_terms(fact.object.text))) - subject - STOP_TERMS
     single = fact.slot is not None and not is_shared(fact)
-    for each in sentences:
-        if words and each.names(words, fact):
+    for at, each in enumerate(sentences):
+        is_near = fact.event_id not in near or near[fact.event_id][at] >= _WORDS_NEAR
+        if is_near and words and each.names(words, fact):
             return True
         of_subject = bool(each.terms & _SPEAKER) if is_speakers else bool(subject) and subject <= each.terms
         if not of_subject:
             continue
         if not (single or fact.predicate in _BY_SIGN_ALONE):
             continue
-        if each.bears_on(fact.predicate) or each.speaks_of(_words_of_predicate(fact.predicate), fact):
+        if each.bears_on(fact.predicate):
+            return True
+        if is_near and each.speaks_of(_words_of_predicate(fact.predicate), fact):
             return True
     denied = {words_of(each.object) for each in own if each.negated and each.subject.id == fact.subject.id}
     return not fact.negated and words_of(fact.object) in denied

@@ -36,6 +36,7 @@ from lamina.pipeline.indexing import vector_rows
 from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.reading import HEARD_BEFORE
 from lamina.pipeline.mending import Mender
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.reading import extracts
 from lamina.pipeline.readings.by_rules import reading_by_rules
 from lamina.pipeline.readings.loops_alone import TASK as LOOPS_ALONE
@@ -66,7 +67,7 @@ class Deriver:
 
     ``land_max`` is how many share a transaction. What is derived does not depend on it. ``asks`` is the task as which the turns that
     a language model might read otherwise are put down to be asked about; None in a replay, and where there is no model. With ``words`` it is asked, too,
-    to word the concepts and the reasons of the beliefs that an event changed.
+    to word the concepts and the reasons of the beliefs that an event changed. ``nearness`` tells what else may have changed by a turn than words do.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Deriver:
         embed_eagerly: bool = True,
         asks: str | None = None,
         words: bool = False,
+        nearness: Nearness | None = None,
         land_max: int = limits.JOB_LAND_MAX,
     ) -> None:
         self._store = store
@@ -86,6 +88,7 @@ class Deriver:
         self._embed_eagerly = embed_eagerly
         self._asks = asks
         self._words = words
+        self._nearness = nearness
         self._land_max = land_max
         self._said: dict[str, Said] = {}
         self._readings = Readings(store, extractor)
@@ -159,7 +162,7 @@ class Deriver:
             reading = reading_by_rules(event, extraction, heard, reader=self._extractor.name)
             said, left_open = shared_out(view, reading)
             writes = FactResolver(view).resolve(said, reading.reader)
-            mark_changes(view, writes)
+            mark_changes(view, writes, self._nearness)
             writes.offsets += clock
             types = {entity.id: entity.type for entity in writes.entities}
             writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]

@@ -428,6 +428,7 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "pipeline/extract/parser_files.py": _NO_CONTENT,
     "pipeline/extract/products.py": _NO_CONTENT,
     "pipeline/loops/meaning.py": _BY_WORDS,
+    "pipeline/nearness.py": MemoryPlace("vectors by event id, compared with events that are read each time"),
     "pipeline/posterior.py": _NO_CONTENT,
     "pipeline/titles.py": _BY_WORDS,
     "recall/derived.py": _BY_WORDS,
