@@ -90,6 +90,19 @@ def test_derived_only_forgets_until_a_replay(told: Told) -> None:
     assert told.status(f"/v1/facts/{fact}")[0] == 200
 
 
+def test_what_was_forgotten_by_itself_is_not_answered_from_a_pack(told: Told) -> None:
+    asked = {"scope": ALICE, "query": "Where does Alice live?", "include": ["facts"]}
+    pack = told.world.post("/v1/recall", asked).json()
+    about = {"scope": ALICE, "question": "Where does Alice live?", "use_pack_id": pack["pack_id"]}
+    assert "Leipzig" in told.world.post("/v1/answer", about).json()["answer"]
+    told.forget(layers=["facts"], selector={"predicate": "lives_in"})
+    answer = told.world.post("/v1/answer", about)
+    assert "Leipzig" not in answer.text
+    (fact,) = [each["id"] for each in pack["layers"]["facts"] if each["predicate"] == "lives_in"]
+    assert told.status(f"/v1/facts/{fact}")[0] == 410
+    assert fact not in [each["id"] for each in answer.json()["citations"]]
+
+
 def test_redaction_takes_the_words_and_keeps_the_place(told: Told) -> None:
     answer = told.forget(
         layers=["facts", "beliefs"],

@@ -1,7 +1,7 @@
 """What an answer is made from: the lines of a pack with the items behind them, as they stand for a minute.
 
 A pack may be asked about again while it lasts (seed 002, 8.4 and 18.2): by its caller, as they may read now, and without what
-was cancelled since.
+was cancelled or forgotten since.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Grounds(Result):
         return [Scope(each) for each in dict.fromkeys([self.pack.scope, *walked])]
 
     def standing(self, store: Store, call: Call) -> Grounds:
-        """The same without the lines of what was cancelled since, and of what rests on it. Of a concept not all sources are cited: once
-        something was cancelled, it may be one of these."""
+        """The same without the lines of what was cancelled or forgotten since, and of what rests on what was cancelled. Of a concept not
+        all sources are cited: once something was cancelled, it may be one of these."""
         removals = Basis.of(store, self.scopes, call).removals
         if removals == self.removals:
             return self
@@ -75,8 +75,14 @@ class Grounds(Result):
         wanted = list(dict.fromkeys(chain.from_iterable(resting.values())))
         events = store.log.get(call.principal.tenant_id, wanted)
         gone = {each for each in wanted if each not in events or events[each].excluded}
+        derived = [line.id for line in self.lines if line.layer != "event"]
+        # A record may be forgotten by itself, and its events stay.
+        standing = store.records.heads(call.principal.tenant_id, derived)
+        gone |= {each for each in derived if each not in standing or standing[each].excluded}
         kept = [
-            line for line in self.lines if line.layer != "concept" and not gone.intersection(resting[line.id])
+            line
+            for line in self.lines
+            if line.layer != "concept" and not gone.intersection([line.id, *resting[line.id]])
         ]
         return self.model_copy(update={"lines": kept, "removals": removals})
 
