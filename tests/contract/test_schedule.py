@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from given import NOON, TENANT
+from given import ALICE, NOON, TENANT
 from lamina.errors import Conflict
 from lamina.kernel.time import SECOND_US
+from lamina.store.ports.erasures import ErasedPlace, ErasureJob
 from lamina.store.ports.schedule import Created, Ending, ItemPage, ItemQuery, ItemSubject, ScheduleItem
 from lamina.store.ports.store import Store
 
@@ -209,3 +210,24 @@ def about(store: Store, kind: str, **more: Any) -> list[str]:
     tenant_id = values.pop("tenant_id")
     found = store.schedule.pending_about(tenant_id, ItemSubject(kind, "x"), **values)
     return [each.title for each in found]
+
+
+def test_nothing_is_taken_of_one_whose_memory_is_being_erased(store: Store) -> None:
+    theirs, of_another = item("theirs"), item("other", created_by="user:bob", updated_by="user:bob")
+    for each in (theirs, of_another):
+        store.schedule.create(each)
+    place = ErasedPlace("erasure_1", (ALICE,), (), ("user:alice",))
+    begun: dict[str, Any] = {"requested_by": "user:alice", "audit_note": "case 7", "started_at": NOON}
+    store.erasures.begin(ErasureJob(tenant_id=TENANT, id="erasure_1", scope=ALICE, place=place, **begun))
+    for change in (
+        lambda: store.schedule.create(item("new")),
+        lambda: store.schedule.replace(replace(theirs, version=2), expected_version=1),
+        lambda: store.schedule.replace(
+            replace(of_another, version=2, updated_by="user:alice"), expected_version=1
+        ),
+    ):
+        with pytest.raises(Conflict, match="ERASURE_RUNNING"):
+            change()
+    store.schedule.create(item("elsewhere", tenant_id="other"))
+    store.schedule.replace(replace(of_another, version=2), expected_version=1)
+    assert listed(store) == ["other", "theirs"]

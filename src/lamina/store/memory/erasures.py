@@ -17,15 +17,27 @@ from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob, ErasureLine, LineKind, Preview
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.rules.attempts import kept_error
-from lamina.store.rules.erasures import PACE_OF, PATH_LINES, check_no_overlap, check_not_erased, pace_of
+from lamina.store.rules.erasures import (
+    PACE_OF,
+    PATH_LINES,
+    check_no_overlap,
+    check_not_erased,
+    check_not_erased_actor,
+    pace_of,
+)
 
-__all__ = ["MemoryErasures", "refuse_erased"]
+__all__ = ["MemoryErasures", "refuse_erased", "refuse_erased_actor"]
 
 
 def refuse_erased(tables: Tables, drafts: Iterable[EventDraft]) -> None:
     """Mirrors the other engine's, inside somebody's change."""
     for draft in drafts:
         check_not_erased([each.place for each in _running(tables, draft.tenant_id)], [draft])
+
+
+def refuse_erased_actor(tables: Tables, tenant_id: str, actor: str) -> None:
+    """Mirrors the other engine's, inside somebody's change."""
+    check_not_erased_actor([each.place for each in _running(tables, tenant_id)], actor)
 
 
 class MemoryErasures:

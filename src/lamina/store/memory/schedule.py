@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lamina.kernel.time import Instant
+from lamina.store.memory.erasures import refuse_erased_actor
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.schedule import Created, ItemPage, ItemQuery, ItemSubject, ScheduleItem
 from lamina.store.rules.schedule import about, standing, version_moved
@@ -29,6 +30,7 @@ class MemorySchedule:
     def create(self, item: ScheduleItem) -> Created:
         """Mirrors ``Schedule.create``."""
         with self._memory.change() as tables:
+            refuse_erased_actor(tables, item.tenant_id, item.updated_by)
             known = standing(item, _in_place(tables, item))
             if known is not None:
                 return Created(known, created=False)
@@ -39,6 +41,7 @@ class MemorySchedule:
         """Mirrors ``Schedule.replace``."""
         key = (item.tenant_id, item.schedule_id)
         with self._memory.change() as tables:
+            refuse_erased_actor(tables, item.tenant_id, item.updated_by)
             known = tables.schedule.get(key)
             if known is None or known.version != expected_version:
                 raise version_moved(item.schedule_id, expected_version)

@@ -120,12 +120,13 @@ class Schedule(Protocol):
     def create(self, item: ScheduleItem) -> Created:
         """Keep a new item, or give the one that was created with the same identity; durable on return.
 
-        Raises as ``matching`` does.
+        Raises as ``matching`` does, and ``Conflict`` (ERASURE_RUNNING) while the memory of its author is being erased.
         """
         ...
 
     def replace(self, item: ScheduleItem, *, expected_version: int) -> None:
-        """Put an item in place of its version before; raises ``Conflict`` (SCHEDULE_VERSION_CONFLICT)."""
+        """Put an item in place of its version before; raises ``Conflict`` (SCHEDULE_VERSION_CONFLICT), and as
+        ``create`` for whom it is changed by."""
         ...
 
     def query(self, query: ItemQuery) -> ItemPage:

@@ -10,7 +10,14 @@ from lamina.kernel.events import EventDraft
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob, LineKind
 
-__all__ = ["PACE_OF", "PATH_LINES", "check_no_overlap", "check_not_erased", "pace_of"]
+__all__ = [
+    "PACE_OF",
+    "PATH_LINES",
+    "check_no_overlap",
+    "check_not_erased",
+    "check_not_erased_actor",
+    "pace_of",
+]
 
 PACE_OF = 20
 """Of how many erasures, the newest first, the pace is taken."""
@@ -30,6 +37,13 @@ def check_not_erased(places: Sequence[ErasedPlace], drafts: Iterable[EventDraft]
             spoken = any(actor in place.actors for actor in said_by) and not place.keeps(draft.scope)
             if place.hides(draft.scope) or spoken:
                 raise running(place)
+
+
+def check_not_erased_actor(places: Sequence[ErasedPlace], actor: str) -> None:
+    """Nothing, or ``Conflict`` (ERASURE_RUNNING) for what stands in no scope and is of one whose memory is being erased."""
+    for place in places:
+        if actor in place.actors:
+            raise running(place)
 
 
 def check_no_overlap(places: Sequence[ErasedPlace], erasure: ErasureJob) -> None:

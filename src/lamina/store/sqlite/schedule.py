@@ -13,6 +13,7 @@ from lamina.store.rows import Row
 from lamina.store.rules.schedule import standing, version_moved
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.erased import refuse_erased_actor
 
 __all__ = ["SqliteSchedule"]
 
@@ -41,6 +42,7 @@ class SqliteSchedule:
         """Mirrors ``Schedule.create``."""
 
         def work(connection: apsw.Connection) -> Created:
+            refuse_erased_actor(connection, item.tenant_id, item.updated_by)
             rows = connection.execute(_SQL["schedule_items_in_place"], _place(item))
             known = standing(item, map(_item, rows))
             if known is not None:
@@ -55,6 +57,7 @@ class SqliteSchedule:
         bindings = _columns(item) | {"expected_version": expected_version}
 
         def work(connection: apsw.Connection) -> None:
+            refuse_erased_actor(connection, item.tenant_id, item.updated_by)
             if not list(connection.execute(_SQL["replace_schedule_item"], bindings)):
                 raise version_moved(item.schedule_id, expected_version)
 
