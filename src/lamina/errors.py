@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 __all__ = [
     "STATUS",
@@ -66,6 +66,14 @@ class LaminaError(Exception):
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}" + (f" ({self.hint})" if self.hint else "")
+
+    def at(self, place: str) -> Self:
+        """The same, told of a part of the request, such as ``items.3``."""
+        field = self.details.get("field")
+        where = place if field is None else f"{place}.{field}"
+        return type(self)(
+            self.code, f"{place}: {self.message}", hint=self.hint, details={**self.details, "field": where}
+        )
 
 
 class Invalid(LaminaError):

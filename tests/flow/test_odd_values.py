@@ -52,6 +52,35 @@ def test_a_number_that_is_none_is_refused_by_the_name_of_its_field(
     assert client.get("/v1/events", params={"scope": SCOPE}).json()["items"] == []
 
 
+@pytest.mark.parametrize("size", [0, 40])
+@pytest.mark.parametrize(
+    ("odd", "field"),
+    [
+        ({"content": {"kind": "text", "text": " "}}, "items.1.content.text"),
+        (
+            {"modality": "feedback", "content": {"target_id": "x", "verdict": "x"}},
+            "items.1.content.target_id",
+        ),
+        ({"directives": {"consolidate_into": "nowhere"}}, "items.1"),
+        ({"directives": {"consolidate_into": "user:closed"}}, "items.1.directives.consolidate_into"),
+    ],
+)
+def test_a_batch_is_told_which_of_its_items_is_wrong(
+    client: TestClient, world: Any, odd: dict[str, Any], field: str, size: int
+) -> None:
+    """Read as a whole, and past two megabytes item by item; and where the items are sorted first."""
+    world.policy.deny("scope.write", "user:closed")
+    late = item() | {"context": {"observed_at": "2027-01-01T00:00:00Z"}}
+    long = {"content": {"kind": "text", "text": "x" * 60_000}}
+    more = [item() | long | {"idempotency_key": f"more-{number}"} for number in range(size)]
+    items = [late, item() | {"idempotency_key": "k-2"} | odd, *more]
+    body = {"scope": SCOPE, "ordering": "strict_temporal", "items": items}
+    status, answer = sent(client, "/v1/experience/bulk", body)
+    assert (status, answer["details"]["field"]) == (422, field)
+    assert answer["message"].startswith("items.1: ")
+    assert client.get("/v1/events", params={"scope": SCOPE}).json()["items"] == []
+
+
 @pytest.mark.parametrize("odd", [[], None, "one"])
 def test_an_item_of_a_batch_that_is_no_object_is_told_in_words_of_json(
     client: TestClient, odd: object

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from lamina import limits
 from lamina.errors import Busy, LaminaError, TooLarge, Unavailable
-from lamina.http.batches import read_batch
+from lamina.http.batches import read_batch, told_of_item
 from lamina.http.bodies import Bodies
 from lamina.http.errors import from_validation
 from lamina.http.problems import few_problems
@@ -127,8 +127,15 @@ def test_a_batch_read_by_items_is_refused_as_the_whole_is(batch: dict[str, Any])
             return error.code, error.details.get("field")
         raise AssertionError("it was taken")
 
-    body = json.dumps(batch)
-    whole = refused(lambda: BulkExperience.model_validate_json(body))
+    body = json.dumps(batch).encode()
+
+    def read_whole() -> None:
+        try:
+            BulkExperience.model_validate_json(body)
+        except LaminaError as error:
+            raise told_of_item(error, body, BulkExperience, "items") from error
+
+    whole = refused(read_whole)
     assert refused(lambda: BulkExperience.model_validate(read(batch))) == whole
 
 

@@ -12,12 +12,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from lamina import limits
-from lamina.errors import Malformed, TooLarge
+from lamina.errors import LaminaError, Malformed, TooLarge
 from lamina.http.errors import Problem, from_problems, problems_of
 from lamina.http.problems import few_problems
 from lamina.json_scan import JsonBounds, JsonMember, JsonScan, Span, json_members
 
-__all__ = ["read_batch"]
+__all__ = ["read_batch", "told_of_item"]
 
 _PART_BOUNDS: Final = JsonBounds(limits.JSON_KEYS_MAX, limits.JSON_ELEMENTS_MAX)
 
@@ -47,14 +47,33 @@ def read_batch(
     return given
 
 
+def told_of_item(error: LaminaError, body: bytes, kind: type[BaseModel], items: str) -> LaminaError:
+    """The error of a batch that was read as a whole, with the item that it is of: a thousand may have come."""
+    given = from_json(body)
+    adapter = _item_adapter(kind, items)
+    for number, value in enumerate(given.get(items) or ()):
+        try:
+            adapter.validate_python(value)
+        except ValidationError:
+            continue
+        except LaminaError as found:
+            same = (found.code, found.message) == (error.code, error.message)
+            return found.at(f"{items}.{number}") if same else error
+    return error
+
+
+def _item_adapter(kind: type[BaseModel], items: str) -> TypeAdapter[Any]:
+    (item,) = get_args(kind.model_fields[items].annotation)
+    return TypeAdapter(item)
+
+
 def _read_items(body: bytes, member: JsonMember, kind: type[BaseModel], invalid_code: str) -> list[Any]:
     elements = member.elements or ()
     if len(elements) > limits.BULK_ITEMS_MAX:
         most = limits.BULK_ITEMS_MAX
         said = f"List should have at most {most} items after validation, not {len(elements)}"
         raise from_problems([{"type": "too_long", "loc": (member.name,), "msg": said}], invalid_code)
-    (item,) = get_args(kind.model_fields[member.name].annotation)
-    adapter: TypeAdapter[Any] = TypeAdapter(item)
+    adapter = _item_adapter(kind, member.name)
     values: list[Any] = []
     problems: list[Problem] = []
     for number, span in enumerate(elements):
@@ -69,6 +88,8 @@ def _read_items(body: bytes, member: JsonMember, kind: type[BaseModel], invalid_
                 else problems_of(error)
             )
             problems += [{**each, "loc": (member.name, number, *each["loc"])} for each in few]
+        except LaminaError as error:
+            raise error.at(f"{member.name}.{number}") from error
         if len(problems) >= limits.PROBLEMS_SHOWN_MAX:
             break
         if len(part) > limits.BODY_PLAIN_BYTES_MAX or number % 16 == 0:

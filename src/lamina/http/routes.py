@@ -14,8 +14,8 @@ from pydantic_core import from_json, to_json
 from starlette.requests import Request as HttpRequest
 
 from lamina import limits
-from lamina.errors import Invalid, Malformed
-from lamina.http.batches import read_batch
+from lamina.errors import Invalid, LaminaError, Malformed
+from lamina.http.batches import read_batch, told_of_item
 from lamina.http.bodies import Bodies, HeldBody, read_body
 from lamina.http.errors import ErrorStyle, Problem, error_response, from_validation
 from lamina.http.problems import few_problems
@@ -119,13 +119,18 @@ class Route:
     def _whole(self, content: bytes) -> BaseModel:
         """The request that a body is by itself; raises ``ValidationError``."""
         kind = self.operation.request
-        if self.items is not None:
+        if self.items is None:
+            whole: BaseModel = kind.model_validate_json(content)
+            return whole
+        try:
             # What has validators of ours in front is made into objects of Python for each of them, again and again, where it is read from text.
             with suppress(ValueError):
                 batch: BaseModel = kind.model_validate(from_json(content))
                 return batch
-        whole: BaseModel = kind.model_validate_json(content)
-        return whole
+            read: BaseModel = kind.model_validate_json(content)
+        except LaminaError as error:
+            raise told_of_item(error, content, kind, self.items) from error
+        return read
 
     def _parsed_by_items(self, body: bytes, scan: JsonScan, offered: str | None) -> Read:
         """A large batch, item by item, so that other calls are answered between them."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lamina import limits
-from lamina.errors import Forbidden, Invalid, NotFound
+from lamina.errors import Forbidden, Invalid, LaminaError, NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import EventDraft, LifecycleRow, Stage, stages_done
 from lamina.kernel.feedback import judges
@@ -138,9 +138,14 @@ class Capturing:
         )
         captures: list[Capture] = []
         for item in items:
-            self._may_consolidate(item.directives, call)
             key = IdempotencyKey(principal.tenant_id, principal.actor, BULK_FAMILY, item.idempotency_key)
-            draft = self._completed(drafting.draft_of(item), key, call)
+            try:
+                self._may_consolidate(item.directives, call)
+                draft = self._completed(drafting.draft_of(item), key, call)
+            except LaminaError as error:
+                # As it was sent: what is captured may be sorted.
+                number = next(place for place, each in enumerate(request.items) if each is item)
+                raise error.at(f"items.{number}") from error
             captures.append(Capture(draft, key, hashes.of(item)))
         return captures
 
