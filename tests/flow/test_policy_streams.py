@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from lamina import limits
 from lamina.access.principals import Credentials
 from lamina.gateway import Inbound
 from lamina.kernel.operations import Principal
 from lamina.kernel.streams import ServerSentEvent
+from lamina.lifecycle.feed import Feed
 from neighbours import ROOT, Neighbours
 
 HOME = "org:acme/team:home"
@@ -96,6 +98,24 @@ def test_rows_of_a_scope_that_closed_are_no_longer_streamed(here: Neighbours) ->
 
     async def story() -> None:
         async with following(here, "user:bob") as stream:
+            await asyncio.to_thread(lambda: here.register(HOME, alice="owner"))
+            await asyncio.to_thread(lambda: here.write(HOME))
+            event = await after(lambda: here.write("ws:open"), stream)
+            assert event.data.scope == "ws:open"
+
+    asyncio.run(story())
+
+
+def test_a_stream_that_reads_the_store_itself_looks_at_policy_itself(
+    here: Neighbours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is behind, and the look-out is busy with others."""
+    monkeypatch.setattr(limits, "LIFECYCLE_BATCH_MAX", 1)
+    monkeypatch.setattr(Feed, "_run", lambda feed: feed._stopping.wait())
+
+    async def story() -> None:
+        async with following(here, "user:bob") as stream:
+            assert (await after(lambda: here.write(HOME), stream)).data.scope == HOME
             await asyncio.to_thread(lambda: here.register(HOME, alice="owner"))
             await asyncio.to_thread(lambda: here.write(HOME))
             event = await after(lambda: here.write("ws:open"), stream)

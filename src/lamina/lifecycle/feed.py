@@ -119,6 +119,10 @@ class Feed:
                     taken.append(each)
             return taken
 
+    def look_at_policy(self) -> None:
+        """Notice now what changed, for a stream that has read the store itself: those rows may be newer than the last look."""
+        _wake(self._moved_by_policy())
+
     def close(self) -> None:
         """End every stream, now and for good."""
         with self._lock:

@@ -10,6 +10,7 @@ from typing import Self
 
 from lamina import limits
 from lamina.errors import Unauthenticated
+from lamina.kernel.events import LifecycleRow
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.streams import Burst, ServerSentEvent
 from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
@@ -203,7 +204,7 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
         """The next rows that the caller may see, none when they have to be looked for again or there are none."""
         if self._behind:
             query = replace(self._query, after=self._after)
-            rows = await asyncio.to_thread(self._store.lifecycle.query, query)
+            rows = await asyncio.to_thread(self._read, query)
             found, behind = [told(row) for row in rows], len(rows) == query.limit
         else:
             taken = self._feed.take(listener, self._after, limits.LIFECYCLE_BATCH_MAX)
@@ -218,6 +219,11 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
         if found:
             self._after = found[-1].row.sequence
         return [each for each in found if self._allowed[kind_of(each.row)]]
+
+    def _read(self, query: LifecycleQuery) -> list[LifecycleRow]:
+        rows = self._store.lifecycle.query(query)
+        self._feed.look_at_policy()  # after the rows, as whoever reads for everybody does
+        return rows
 
     def _sent(self, found: Sequence[Told]) -> ServerSentEvent | Burst:
         # Old rows of a replay are not the client's delay: they count from when it asked for them.
