@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -179,6 +180,19 @@ def test_an_erasure_hides_its_place_until_it_ends(store: Store) -> None:
     assert len(store.audit.walk(TENANT, 0, 10)) == 1
     assert store.erasures.pace() == (4, 8)
     assert not store.erasures.end(done)
+
+
+def test_the_names_of_a_manifest_leave_the_files_too(store: Store, tmp_path: Path) -> None:
+    store.erasures.begin(job())
+    held = taken(store)
+    assert held is not None
+    store.erasures.put_lines(TENANT, held.id, [line(LineKind.DOCUMENT, "memory/canary.md")])
+    store.traces.scrub()  # as an erasure does before it ends
+    store.erasures.end(replace(held, status="completed", ended_at=NOON + 5))
+    while store.traces.scrub_due():
+        store.traces.scrub()
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path for path in files if b"canary.md" in path.read_bytes()] == []
 
 
 @pytest.mark.parametrize("other", [ALICE, BELOW, Scope("org:acme")])
