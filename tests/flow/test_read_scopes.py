@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from given import TENANT
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Stage
+from lamina.kernel.records import Mention
+from lamina.language.entities import entity_id
 
 ORG, TEAM, ALICE, BOB = (
     "org:acme",
@@ -165,3 +168,29 @@ def test_a_pack_names_nothing_of_a_scope_that_may_not_be_read(
     shown = world.post("/v1/recall", body).text
     assert all(consolidated[name] in shown for name in own)
     assert all(consolidated[name] not in shown for name in others)
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/v1/facts", {"subject": "Mercury"}),
+        ("/v1/beliefs", {"about": "Mercury"}),
+        ("/v1/facts/timeline", {"subject": "Mercury", "predicate": "lives_in"}),
+    ],
+)
+def test_whether_others_used_a_name_is_not_told(world: Any, path: str, named: dict[str, str]) -> None:
+    world.event("I like tea.", ALICE)
+    world.land()
+    before = world.get(path, scope=ALICE, view="descend", **named)
+    told = world.event("Mercury is fast.", BOB)
+    mercury = entity_id(TENANT, "mercury")
+    said = Mention(
+        tenant_id=TENANT,
+        entity_id=mercury,
+        event_id=told.id,
+        scope=told.scope,
+        position=told.position,
+        surface="Mercury",
+    )
+    world.land(entities=[world.entity("mercury", mercury)], mentions=[said])
+    assert world.get(path, scope=ALICE, view="descend", **named) == before

@@ -13,7 +13,7 @@ from lamina.kernel.events import Party
 from lamina.kernel.operations import Call, Grant
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.language.entities import normalise_name
+from lamina.language.entities import entity_id, normalise_name
 from lamina.store.entities import standing_entity
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import Records
@@ -112,7 +112,7 @@ def traversed(
 
 
 def entity_named(store: Store, tenant_id: str, scope: Scope, text: str, *, seen_at: Instant) -> str | None:
-    """The entity id behind what a caller wrote: an id, a name, or an actor; None for a name nobody used. An entity is the one that
+    """The entity id behind what a caller wrote: an id, a name, or an actor; None for what names nothing. An entity is the one that
     ``scope`` knew it as."""
     found = _named(store.records, tenant_id, text)
     return found and standing_entity(store, tenant_id, scope, found, seen_at=seen_at)
@@ -124,5 +124,8 @@ def _named(records: Records, tenant_id: str, text: str) -> str | None:
     kind, colon, rest = text.partition(":")
     name = Party.of(text).display_name if colon and rest and kind.isalpha() and " " not in text else text
     key = normalise_name(name)
-    entity = records.entities(tenant_id, [key]).get(key) if key else None
-    return entity.id if entity else None
+    if not key:
+        return None
+    # Whether anybody used the name is not asked: that would tell what others said, in scopes that the caller may not read.
+    entity = records.entities(tenant_id, [key]).get(key)
+    return entity.id if entity else entity_id(tenant_id, key)
