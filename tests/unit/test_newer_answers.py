@@ -218,3 +218,38 @@ def test_while_vectors_are_to_come_words_decide() -> None:
         strengths.append(answer_strength(without, plan, ranked([-1.0, -1.0], [0.5, 0.4]), []))
     assert strengths[0] >= ANSWERABLE_FROM
     assert strengths[0] > strengths[1]
+
+
+def test_the_best_turn_speaks_less_where_it_lies_outside_the_time_asked_for() -> None:
+    plan = planned("Where did Ana park her bicycle in March 2026?")
+    turns = pool(plan, [OLD, NEW], [0, 90])
+    inside, outside = np.zeros(len(SIGNALS)), np.zeros(len(SIGNALS))
+    inside[SIGNALS.index("time")] = 3.0
+    strengths = [
+        answer_strength(
+            turns, plan, [one._replace(ranked=one.ranked._replace(parts=parts)) for one in best], []
+        )
+        for best in [ranked([0.5, 0.4])]
+        for parts in (inside, outside)
+    ]
+    assert strengths[0] > strengths[1]
+
+
+def test_what_an_assistant_said_of_its_own_accord_speaks_less() -> None:
+    by_assistant = np.array([True, True])
+    ratios = []
+    for question in (QUESTION, "What did you tell Ana, where to park her bicycle?"):
+        plan = planned(question)
+        own = answer_strength(pool(plan, [OLD, NEW], [0, 90]), plan, ranked([0.5, 0.4]), [])
+        replies = pool(plan, [OLD, NEW], [0, 90], by_assistant=by_assistant)
+        ratios.append(answer_strength(replies, plan, ranked([0.5, 0.4]), []) / own)
+    assert ratios[0] < 1.0 == ratios[1]
+
+
+def test_whose_turns_hold_what_is_asked_is_meant() -> None:
+    plan = planned()
+    strengths = [
+        answer_strength(pool(plan, texts, [0, 1, 2, 3]), plan, ranked([0.6] * 4, [2.0] * 4), [])
+        for texts in ((OLD, "I like rice", OLD, "I like rice"), (OLD, OLD, OLD, OLD))
+    ]
+    assert strengths[0] > strengths[1]

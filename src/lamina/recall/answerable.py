@@ -5,13 +5,15 @@ Two things have to be so, and each is judged by figures of its own. That somethi
 - of the question's rarest words the share that the best turn or fact holds, of all its words the share that the turn holds with those around
   it;
 - how near the best turns come to the question, word by word and as a whole, whatever else is stored;
-- how many words it has: of more, fewer are held by chance.
+- how many words it has: of more, fewer are held by chance;
+- of a question that names a time, how near to it the best turn was said;
+- how many of the best turns are an assistant's, whose own words nobody asks for: it speaks of much that it was not told.
 
 And that it was told by, or of, whom the question means:
 
 - in a talk of two, when the question names one of them: that it does, by how much the best of that person's turns ranks above the best of
-  the other's, not counting that they were named, and their share of the best three: a question that takes one for the other finds its
-  words with the other;
+  the other's, not counting that they were named, by how much more of what is asked their best turns hold, and their share of the best
+  three: a question that takes one for the other finds its words with the other;
 - how much of the best turn asks, since a question tells nothing, and how much of it speaks of its speaker.
 
 In one sum the two would make up for each other: whose name is right would be told something, however little its words were ever said.
@@ -56,6 +58,8 @@ TOLD_FIGURES: Final = (
     "nearness",
     "cosine",
     "words",
+    "time",
+    "by_assistant",
 )
 """What says whether something was told of what is asked."""
 PERSON_FIGURES: Final = (
@@ -64,6 +68,7 @@ PERSON_FIGURES: Final = (
     "share_of_best",
     "asks",
     "of_speaker",
+    "words_of_person",
 )
 """What says whether it was told by, or of, whom the question means."""
 ANSWER_FIGURES: Final = (*TOLD_FIGURES, *PERSON_FIGURES)
@@ -76,12 +81,13 @@ _NEAR, _LIKE = 0.64, 0.58
 still to come is taken, and its words decide."""
 _COMPARED: Final = 40
 _BEST_OF_BOTH: Final = 3
-_NAMED: Final = SIGNALS.index("named_speaker")
+_BEST_OF_EACH: Final = 5
+_NAMED, _TIME = SIGNALS.index("named_speaker"), SIGNALS.index("time")
 
-_TOLD: Final = np.array([1.476, 2.707, 2.134, 4.369, 0.072])
-_TOLD_CONSTANT: Final = -5.990
-_PERSON: Final = np.array([-2.362, 1.388, 2.447, -4.087, 1.601])
-_PERSON_CONSTANT: Final = 2.693
+_TOLD: Final = np.array([1.364, 2.990, 2.830, 3.993, 0.070, 0.491, -3.000])
+_TOLD_CONSTANT: Final = -6.311
+_PERSON: Final = np.array([-2.504, 0.931, 3.195, -3.993, 1.775, 2.086])
+_PERSON_CONSTANT: Final = 2.669
 RAISED: Final = (1.5, 0.8)
 """Log odds by which the two constants stand above their fit, where both kinds of question are as many: a withheld answer is worse than an
 empty one. Who was meant is judged more strictly, since only who names one of two is judged by much."""
@@ -116,7 +122,8 @@ def answer_figures(
     weights = {term: idf(term, pool.statistics) for term in plan.terms}
     rarest = dict(sorted(weights.items(), key=lambda entry: -entry[1])[:_RAREST])
     unread = float(any(not pool.pooled[one.at].any() for one in best[:EVIDENCE_TOP]))
-    person = _Person.of(pool, best[:_COMPARED])
+    person = _Person.of(pool, plan, best[:_COMPARED])
+    by_assistant = turns.by_assistant[[one.at for one in best[:_BEST_OF_BOTH]]]
     return np.array(
         [
             max(_share(rarest, each) for each in (*told, *stated)),
@@ -124,11 +131,14 @@ def answer_figures(
             max([unread * _NEAR, *(one.ranked.nearness for one in best[:EVIDENCE_TOP])]),
             max([unread * _LIKE, *turns.cosines[[one.at for one in best[:_LIKE_THE_QUESTION]]].tolist()]),
             len(plan.terms),
+            0.0 if first is None else float(best[0].ranked.parts[_TIME]),
+            0.0 if first is None or plan.asks_assistant else float(by_assistant.mean()),
             0.0 if person is None else 1.0,
             0.0 if person is None else person.lead,
             0.0 if person is None else person.share - 0.5,
             0.0 if first is None else float(turns.question_shares[first]),
             0.0 if first is None else float(turns.self_shares[first]),
+            0.0 if person is None else person.words,
         ]
     )
 
@@ -151,19 +161,41 @@ def _share(weights: dict[str, float], said: Collection[str]) -> float:
 
 
 class _Person(NamedTuple):
-    """The one of two speakers whom a question names: by how much the best of their turns ranks ``lead`` above the other's best, and what
-    ``share`` of the best few are theirs, both as if nobody had been named."""
+    """The one of two speakers whom a question names: by how much the best of their turns ranks ``lead`` above the other's best, what
+    ``share`` of the best few are theirs, both as if nobody had been named, and how much more of the ``words`` that say what is asked,
+    weighed by rarity, the best of their turns hold than the best of the other's."""
 
     lead: float
     share: float
+    words: float
 
     @classmethod
-    def of(cls, pool: EventPool, best: Sequence[ScoredEvent]) -> _Person | None:
+    def of(cls, pool: EventPool, plan: Plan, best: Sequence[ScoredEvent]) -> _Person | None:
         """None where not two speak, where not one of them is named, or where all turns are of one."""
-        named = pool.turns.named
-        theirs = named[[one.at for one in best]]
+        at = [one.at for one in best]
+        theirs = pool.turns.named[at]
         if pool.statistics.speakers != 2 or len(pool.persons) != 1 or theirs.all() or not theirs.any():
             return None
         scores = np.array([one.ranked.score - float(one.ranked.parts[_NAMED]) for one in best])
         first = np.argsort(-scores, kind="stable")[:_BEST_OF_BOTH]
-        return cls(float(scores[theirs].max() - scores[~theirs].max()), float(theirs[first].mean()))
+        held = (pool.turns.counts[at] > 0).astype(np.float64)
+        more = _of_best(held, theirs) - _of_best(held, ~theirs)
+        return cls(
+            float(scores[theirs].max() - scores[~theirs].max()),
+            float(theirs[first].mean()),
+            float(more @ _weights_of_asked(pool, plan)),
+        )
+
+
+def _of_best(held: NDArray[np.float64], turns: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(q,) 1 for each of the question's terms that the best few of some turns hold, from (n, q) and (n,)."""
+    of_best: NDArray[np.float64] = held[turns][:_BEST_OF_EACH].max(axis=0)
+    return of_best
+
+
+def _weights_of_asked(pool: EventPool, plan: Plan) -> NDArray[np.float64]:
+    """(q,) of the question's terms those that are no names, by rarity; their sum is 1 where there are any."""
+    asked = plan.asked_for or plan.terms
+    weights = np.array([idf(term, pool.statistics) if term in asked else 0.0 for term in plan.terms])
+    weights /= max(float(weights.sum()), 1e-9)
+    return weights
