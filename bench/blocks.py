@@ -23,18 +23,28 @@ class Block(NamedTuple):
 
 
 class Held(NamedTuple):
-    """``whole`` where all evidence is cited; ``words`` the share of the answer's words, None where it has none of its own."""
+    """``whole`` where all evidence is cited; ``words`` the share of the answer's words, ``told`` the share of those that the evidence says,
+    None where there are none."""
 
     whole: bool
     words: float | None
+    told: float | None
 
 
-def held(block: Block, question: Question) -> Held:
-    """What the block holds of what the question needs. Words of the question itself count for nothing."""
+def held(block: Block, question: Question, evidence: str = "") -> Held:
+    """What the block holds of what the question needs, of which ``evidence`` tells as ``evidence_of`` has it. Words of the question itself
+    count for nothing."""
     wanted = set(content_terms(analyse(_with_dates(question.answer)))) - set(analyse(question.text))
     there = set(analyse(_with_dates(block.text)))
-    words = len(wanted & there) / len(wanted) if wanted else None
-    return Held(question.evidence <= set(block.places), words)
+    told = wanted.intersection(analyse(_with_dates(evidence)))
+    return Held(question.evidence <= set(block.places), _share(wanted, there), _share(told, there))
+
+
+def evidence_of(question: Question, turns: Sequence[Turn]) -> str:
+    """What the turns of its evidence say, with their days. An answer has words, too, that no turn says ("yes", or how many): a block holds these
+    by chance."""
+    said = [turns[at] for at in sorted(question.evidence)]
+    return "\n".join(f"{turn.observed_at:%Y-%m-%d} {turn.text}" for turn in said)
 
 
 def plain_block(order: Sequence[int], turns: Sequence[Turn], counter: TokenCounter, budget: int) -> Block:
@@ -48,6 +58,10 @@ def plain_block(order: Sequence[int], turns: Sequence[Turn], counter: TokenCount
             budget -= tokens
             taken.append((at, line))
     return Block({at for at, _ in taken}, "".join(line for _, line in taken))
+
+
+def _share(wanted: Collection[str], there: Collection[str]) -> float | None:
+    return sum(term in there for term in wanted) / len(wanted) if wanted else None
 
 
 def _name(turn: Turn) -> str:

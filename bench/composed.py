@@ -4,8 +4,8 @@
 
 FOLDER holds what ``bench/quality.py --written`` wrote. What each recall has to compose a block from is kept in FILE; a second run asks nothing and
 takes a minute or two, so that whoever changes how lines are worded, cut and packed can look at half a and print half b. Candidates are those of the
-day of FILE. Beside whole evidence and the share of the answer's words stands the share that the block holds of the answers to other questions of the
-same kind: what a block of so many words has by chance.
+day of FILE. Beside whole evidence and the shares of the answer's words, of all and of those that the evidence says (told), stands the share that
+the block holds of the answers to other questions of the same kind: what a block of so many words has by chance.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from unittest.mock import patch
 import numpy as np
 from starlette.testclient import TestClient
 
-from blocks import BUDGETS, Block, Held, held
+from blocks import BUDGETS, Block, Held, evidence_of, held
 from datasets import Question, locomo, longmemeval
 from fitting import part_of
 from lamina.app import build_server
@@ -46,12 +46,13 @@ _ALONE: Mapping[str, Any] = {"include": ["events"], "per_layer_limits": {"events
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the blocks of a question are composed from, by label and budget, and the places of the events among it."""
+    """What the blocks of a question are composed from, by label and budget, the places of the events among it, and what its evidence says."""
 
     name: str
     asked: Question
     made_from: Mapping[tuple[str, int], tuple[Plan, Answers]]
     places: Mapping[str, int]
+    evidence: str
 
     @property
     def half(self) -> str:
@@ -111,7 +112,8 @@ def _asked(data: Path, folder: Path, every: int) -> Iterator[Kept]:
                         for label, wanted in (("default", {}), ("60 events", _ALONE))
                     }
                     ids = {event.value.id for _, answers in made_from.values() for event in _events(answers)}
-                    yield Kept(name, question, made_from, {each: place[each] for each in ids & place.keys()})
+                    places = {each: place[each] for each in ids & place.keys()}
+                    yield Kept(name, question, made_from, places, evidence_of(question, scope.turns))
     finally:
         server.close()
 
@@ -159,7 +161,9 @@ def _composed(kept: Sequence[Kept], label: str, budget: int, counter: TokenCount
         chance = [held(block, replace(one, text=each.asked.text)).words for one in _some(others)]
         shares = [share for share in chance if share is not None]
         by_chance = float(np.mean(shares)) if shares else 0.0
-        found.append(Outcome(each.half, held(block, each.asked), by_chance, rendered.tokens / budget))
+        found.append(
+            Outcome(each.half, held(block, each.asked, each.evidence), by_chance, rendered.tokens / budget)
+        )
     return found
 
 
@@ -174,10 +178,11 @@ def _print(label: str, outcomes: Mapping[int, Sequence[Outcome]]) -> None:
         for half in ("a", "b", "both"):
             some = [each for each in all_ if half in (each.half, "both")]
             words = [each.held.words for each in some if each.held.words is not None]
+            told = [each.held.told for each in some if each.held.told is not None]
             if words:
                 rows[half].append(
-                    f"{budget}: whole {np.mean([each.held.whole for each in some]):.3f} words {np.mean(words):.3f} by chance "
-                    f"{np.mean([each.by_chance for each in some]):.3f} full {np.mean([each.full for each in some]):.2f} n {len(some)}/{len(words)}"
+                    f"{budget}: whole {np.mean([each.held.whole for each in some]):.3f} words {np.mean(words):.3f} told {np.mean(told):.3f} by chance "
+                    f"{np.mean([each.by_chance for each in some]):.3f} full {np.mean([each.full for each in some]):.2f} n {len(some)}/{len(words)}/{len(told)}"
                 )
     for half, cells in rows.items():
         print(f"{label:24} {half:5}" + " | ".join(cells), flush=True)

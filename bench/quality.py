@@ -5,7 +5,7 @@
 Promise: turn level top 10 of at least 0.80 and any session top 5 of at least 0.94 on LoCoMo (categories 1-4), turn level
 top 10 of at least 0.77 on pooled LongMemEval, with one setting. Baseline: stemmed BM25 over the same turns in the same
 run. Beside them, for context blocks of 500, 1,000 and 2,000 tokens: questions whose whole evidence is inside, and the
-share of the answer's words that is, of the default block, of one of up to 60 events alone, and of plain lines by BM25;
+share of the answer's words that is, of all and of those that its evidence says, of the default block, of one of up to 60 events alone, and of plain lines by BM25;
 and how well the abstain signal tells questions that have an answer from those that have none.
 """
 
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from blocks import BUDGETS, Block, Held, held, plain_block
+from blocks import BUDGETS, Block, Held, evidence_of, held, plain_block
 from datasets import Question, Scope, Turn, locomo, longmemeval, unanswerable
 from harness import Server, machine, publish, serving, temporary_folder
 from lamina import limits
@@ -162,6 +162,7 @@ def _ask(
             rows[f"  {question.kind}"].append(rows["Lamina"][-1])
             plain = baseline.order(question.text)
             rows["BM25 alone"].append(measure(plain, question, sessions))
+            evidence = evidence_of(question, scope.turns)
             for budget in BUDGETS:
                 before = time.perf_counter()
                 pack = _recall(server, path, question, budgets={"max_tokens": budget})
@@ -171,10 +172,10 @@ def _ask(
                 })  # fmt: skip
                 spent["default", budget].append(between - before)
                 spent["60 events", budget].append(time.perf_counter() - between)
-                blocks["default", budget].append(held(_block(pack, place), question))
-                blocks["60 events", budget].append(held(_block(alone, place), question))
+                blocks["default", budget].append(held(_block(pack, place), question, evidence))
+                blocks["60 events", budget].append(held(_block(alone, place), question, evidence))
                 blocks["BM25", budget].append(
-                    held(plain_block(plain, scope.turns, counter, budget), question)
+                    held(plain_block(plain, scope.turns, counter, budget), question, evidence)
                 )
                 if budget == _ABSTAIN_TOKENS and question.text not in unanswered:
                     strengths[0].append(pack["abstain"]["best_score"])
@@ -211,11 +212,14 @@ def _block(pack: Any, place: dict[str, int]) -> Block:
 
 def _held(found: Sequence[Held]) -> dict[str, float]:
     words = [each.words for each in found if each.words is not None]
+    told = [each.told for each in found if each.told is not None]
     return {
         "whole_evidence": round(float(np.mean([each.whole for each in found])), 4),
         "n": len(found),
         "answer_words": round(float(np.mean(words)), 4),
         "n_with_words": len(words),
+        "told_words": round(float(np.mean(told)), 4),
+        "n_with_told": len(told),
     }
 
 
@@ -281,10 +285,11 @@ def _print(name: str, found: dict[str, Any]) -> None:
     print(f"\n{name:26}" + "".join(f"{figure:>9}" for figure in (*_SHOWN, "n")))
     for label, means in found["evidence"].items():
         print(f"{label:26}" + "".join(f"{means[figure]:9.3f}" for figure in _SHOWN) + f"{means['n']:9d}")
-    print(f"{'block: whole evidence, answer words':36}" + "".join(f"{budget:>15}" for budget in BUDGETS))
+    print(f"{'block: evidence, words, told words':36}" + "".join(f"{budget:>22}" for budget in BUDGETS))
     for label, by_budget in found["blocks"].items():
         cells = "".join(
-            f"{one['whole_evidence']:8.3f} {one['answer_words']:6.3f}" for one in by_budget.values()
+            f"{one['whole_evidence']:8.3f} {one['answer_words']:6.3f} {one['told_words']:6.3f}"
+            for one in by_budget.values()
         )
         print(f"  {label:34}{cells}")
     print(f"abstain: {json.dumps(found['abstain'])}")
