@@ -353,7 +353,11 @@ class Gateway:
         principal = call.principal
         key = IdempotencyKey(principal.tenant_id, principal.actor, keyed.key.family, keyed.key.key)
         return self._replays.once(
-            key, keyed.keyed_hash(), call.now, lambda: operation.handler(request, keyed)
+            key,
+            keyed.keyed_hash(),
+            call.now,
+            lambda: operation.handler(request, keyed),
+            erases=operation.effect is Effect.ERASE,
         )
 
 

@@ -160,6 +160,24 @@ def test_a_key_goes_with_its_event_and_a_batch_with_one_of_its_events(store: Sto
     assert yours.id
 
 
+def test_an_answer_begun_before_an_erasure_is_not_kept_under_its_key(
+    store: Store, clock: ManualClock
+) -> None:
+    def is_kept(name: str, begun: Instant, tenant_id: str = TENANT, *, erases: bool = False) -> bool:
+        key = IdempotencyKey(tenant_id, "agent:nia", "documents", name)
+        answer = Remembered(key, "h", begun, response={"body": "what was erased meanwhile"})
+        assert store.idempotency.remember(answer, erases=erases) == answer
+        return store.idempotency.find(key, begun) is not None
+
+    begun = clock.at
+    clock.at += 1
+    erase(store, "evt_none")
+    assert not is_kept("a", begun)
+    assert is_kept("a", clock.at)
+    assert is_kept("b", begun, tenant_id="other")
+    assert is_kept("c", begun, erases=True)
+
+
 def keep_answer(store: Store, id_: str, *, tenant_id: str = TENANT, made_at: Instant = NOON) -> bool:
     """Whether it is there afterwards."""
     kind, caller = PackKind.ANSWER, "agent:nia"

@@ -37,8 +37,17 @@ class Replays:
     def __init__(self, idempotency: Idempotency) -> None:
         self._idempotency = idempotency
 
-    def once(self, key: IdempotencyKey, body_hash: str, now: Instant, run: Callable[[], Answer]) -> Answer:
-        """What ``run`` answers, or what it answered to this key before; raises ``Conflict`` (IDEMPOTENCY_CONFLICT)."""
+    def once(
+        self,
+        key: IdempotencyKey,
+        body_hash: str,
+        now: Instant,
+        run: Callable[[], Answer],
+        *,
+        erases: bool = False,
+    ) -> Answer:
+        """What ``run`` answers, or what it answered to this key before; raises ``Conflict`` (IDEMPOTENCY_CONFLICT). What was answered
+        while something was erased is forgotten, as the server may be that answered it, unless it is what ``erases``."""
         with self._idempotency.alone(key):
             known = self._idempotency.find(key, now)
             if known is not None:
@@ -57,7 +66,7 @@ class Replays:
                     "created": answer.created,
                     "body": answer.result.model_dump(mode="json", by_alias=True),
                 }
-                self._idempotency.remember(Remembered(key, body_hash, now, response=kept))
+                self._idempotency.remember(Remembered(key, body_hash, now, response=kept), erases=erases)
             return answer
 
 

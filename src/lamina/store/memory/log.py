@@ -297,12 +297,14 @@ class MemoryIdempotency:
         """Mirrors ``Idempotency.find``."""
         return find_key(self._memory.tables, key, now)
 
-    def remember(self, entry: Remembered) -> Remembered:
+    def remember(self, entry: Remembered, *, erases: bool = False) -> Remembered:
         """Mirrors ``Idempotency.remember``."""
         with self._memory.change() as tables:
             known = find_key(tables, entry.key, entry.created_at)
-            tables.keys[entry.key] = known or entry
-            return tables.keys[entry.key]
+            cleared = tables.packs_cleared.get(entry.key.tenant_id, entry.created_at)
+            if known is None and (erases or cleared <= entry.created_at):
+                tables.keys[entry.key] = entry
+            return known or entry
 
     def prune(self, before: Instant) -> int:
         """Mirrors ``Idempotency.prune``."""

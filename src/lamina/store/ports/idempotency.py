@@ -56,8 +56,12 @@ class Idempotency(Protocol):
         """What the key was used for, or None when it is new or has expired."""
         ...
 
-    def remember(self, entry: Remembered) -> Remembered:
-        """Keep an answer under its key; returns the entry that stands, the older one if there is one."""
+    def remember(self, entry: Remembered, *, erases: bool = False) -> Remembered:
+        """Keep an answer under its key; returns the entry that stands, the older one if there is one.
+
+        What was begun (``created_at``) before ``Traces.erase_beside`` cleared is not kept, since it may tell of what was erased meanwhile,
+        unless it is the answer of what ``erases``.
+        """
         ...
 
     def prune(self, before: Instant) -> int:

@@ -97,12 +97,13 @@ class SqliteIdempotency:
         """Mirrors ``Idempotency.find``."""
         return find_key(self._readers.rows, key, now)
 
-    def remember(self, entry: Remembered) -> Remembered:
+    def remember(self, entry: Remembered, *, erases: bool = False) -> Remembered:
         """Mirrors ``Idempotency.remember``."""
 
         def work(connection: apsw.Connection) -> Remembered:
             known = find_key(connection.execute, entry.key, entry.created_at)
-            if known is None:
+            since = entry.key.tenant_id, entry.created_at
+            if known is None and (erases or not list(connection.execute(_SQL["cleared_since"], since))):
                 put_key(connection, entry)
             return known or entry
 

@@ -95,8 +95,9 @@ class SqliteTraces:
         for scope in sorted(erased.scopes):
             for table, block in _BELOW.items():
                 gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
-        gone["idempotency"] += self._erase_keys(erased)
+        # First, since they leave the time of clearing: a key that lands after that is not kept, and one before it is met.
         gone["pack"] += self._writer.write(lambda c: _erase_packs(c, tenant_id, self._clock.now()))
+        gone["idempotency"] += self._erase_keys(erased)
         if +gone:
             self._writer.write(lambda connection: connection.execute(_SQL["ask_scrubbing"]))
         return +gone

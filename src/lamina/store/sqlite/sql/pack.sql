@@ -6,6 +6,10 @@ WHERE NOT EXISTS (SELECT 1 FROM pack WHERE tenant_id = ?1 AND kind = 'cleared' A
 ON CONFLICT (tenant_id, kind, caller, id) DO UPDATE
 SET body_hash = excluded.body_hash, made_at = excluded.made_at, content = excluded.content;
 
+-- name: cleared_since
+-- Whether a tenant's packs were cleared after an instant.
+SELECT 1 FROM pack WHERE tenant_id = ?1 AND kind = 'cleared' AND made_at > ?2;
+
 -- name: find_pack
 -- A caller's pack.
 SELECT body_hash, made_at, content FROM pack WHERE tenant_id = ?1 AND kind = ?2 AND caller = ?3 AND id = ?4;
