@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from lamina.language.tables import table
 
-__all__ = ["SIGNS", "SPEAKERS", "WITH_NEARNESS", "WITH_PREDICATE", "Sign", "signs_in"]
+__all__ = ["SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
 
 
 SPEAKERS: Final = "I I'm I've I'd I'll we we're we've we'd we'll"
@@ -35,9 +35,6 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
 
 WITH_PREDICATE: Final = "*"
 """Stands for the predicates of a sign that counts with the words of a predicate only."""
-
-WITH_NEARNESS: Final = "~"
-"""Stands for the predicates of a sign that counts in a sentence near to the fact's turn only."""
 
 NEAR_WORDS: Final = 4
 """So many words before or behind a sign are near it."""

@@ -14,8 +14,8 @@ A sentence shares the matter of a fact where it has
 Beside that, a fact of the turn itself that denies the older one's object in another predicate shares its matter.
 
 Where an embedder reads both, words alone say less and more: a sentence that is far from the turn that told the fact speaks of something
-else, though it has its words ("it all worked out"), and one that is near to it, with any sign, is of its matter without them ("These days
-I'm up at eight"). Who goes on about what they like changes nothing by that.
+else, though it has its words ("it all worked out"), and one that is near to it, with any sign, is of its matter without them ("My new email
+is …"). Only sentences and turns that share a content word are compared. Who goes on about what they like changes nothing by that.
 
 A sign beside a number is about how many there are, and so about no fact without one by its predicate's words alone: "at work we're nine people
 now" leaves the employer.
@@ -24,14 +24,14 @@ now" leaves the employer.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Loop
 from lamina.kernel.ties import Tie
-from lamina.language.change_signs import SPEAKERS, WITH_NEARNESS, WITH_PREDICATE, signs_in
+from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
 from lamina.language.tokens import STOP_TERMS, analyse, content_terms, known_terms, term_set
@@ -52,8 +52,11 @@ _SENTENCES_MAX: Final = 50
 _SPEAKER: Final = frozenset(analyse(SPEAKERS))
 _WORDS_NEAR, _ALIKE = 0.45, 0.62
 """How near (cosine) a sentence with a fact's words must come to the turn that told it, and one without them."""
-_FAR: Final = -1.0
 _TASTES: Final = frozenset({"likes", "dislikes"})
+
+
+_Nearness = Mapping[tuple[str, int], float]
+"""By the turn that told a fact and the place of a sentence, how near they come to each other, -1..1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,6 @@ class _Near:
     def needs_predicate(self) -> bool:
         return WITH_PREDICATE in self.predicates
 
-    @property
-    def needs_nearness(self) -> bool:
-        return WITH_NEARNESS in self.predicates
-
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
@@ -79,10 +78,6 @@ class _Sentence:
     text: str
     terms: frozenset[str]
     signs: Sequence[_Near]
-
-    def is_of_any(self, turns: Iterable[Set[str]]) -> bool:
-        """Whether it may be of the matter of a turn, by the content words of that: what a weak sign is in shares one."""
-        return not all(sign.needs_nearness for sign in self.signs) or any(self.terms & each for each in turns)
 
     def names(self, words: frozenset[str], fact: Fact) -> bool:
         """Whether it has all the words of a fact's object, and a sign near one of them that may be about the fact."""
@@ -126,7 +121,8 @@ def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None) -
         fact
         for subject, facts in known.items()
         for fact in facts
-        if _is_alike(fact, near) or _shares(fact, sentences, own, near, is_speakers=subject == speaker)
+        if _is_alike(fact, sentences, near)
+        or _shares(fact, sentences, own, near, is_speakers=subject == speaker)
     ]
     for fact in _said_before(view, found):
         writes.supports.append(tie_at(event, fact.id, Tie.MAY_CHANGE, event.context.observed_at))
@@ -141,27 +137,27 @@ def _telling(text: str) -> Iterator[_Sentence]:
 
 def _near(
     view: View, sentences: Sequence[_Sentence], facts: Sequence[Fact], nearness: Nearness | None
-) -> Mapping[str, Sequence[float]]:
-    """How near each sentence comes to the turns that told the facts, by their ids; nothing where nobody can tell."""
+) -> _Nearness:
+    """How near sentences come to the turns that told the facts, where they share a content word; nothing where nobody can tell."""
     if nearness is None or not sentences:
         return {}
     told = view.events({fact.event_id for fact in facts})
-    turns = [told[each] for each in sorted(told) if not told[each].is_entry]
-    words = {each.id: term_set(text_of(each.content)) - STOP_TERMS for each in turns}
-    compared = [each for each in sentences if each.is_of_any(words.values())]
-    found = nearness.of([each.text for each in compared], turns)
-    places = {id(each): at for at, each in enumerate(compared)}
-    return {
-        i: [near[places[id(each)]] if each.is_of_any([words[i]]) else _FAR for each in sentences]
-        for i, near in found.items()
+    words = {i: term_set(text_of(told[i].content)) - STOP_TERMS for i in sorted(told) if not told[i].is_entry}
+    sharing = {
+        i: found
+        for i, theirs in words.items()
+        if (found := [at for at, each in enumerate(sentences) if each.terms & theirs])
     }
+    compared = sorted({at for found in sharing.values() for at in found})
+    near = nearness.of([sentences[at].text for at in compared], [told[i] for i in sharing])
+    return {(i, at): near[i][compared.index(at)] for i, found in sharing.items() for at in found}
 
 
-def _is_alike(fact: Fact, near: Mapping[str, Sequence[float]]) -> bool:
+def _is_alike(fact: Fact, sentences: Sequence[_Sentence], near: _Nearness) -> bool:
     """Whether a sentence with a sign says so much the same as the fact's turn that it is another answer."""
     if fact.predicate in _TASTES or (fact.kind == "plan" and not isinstance(fact, Loop)):
         return False
-    return any(each >= _ALIKE for each in near.get(fact.event_id, ()))
+    return any(near.get((fact.event_id, at), 0.0) >= _ALIKE for at in range(len(sentences)))
 
 
 def _own_facts(event: Event, writes: Writes) -> list[Fact]:
@@ -194,7 +190,7 @@ def _shares(
     fact: Fact,
     sentences: Sequence[_Sentence],
     own: Sequence[Fact],
-    near: Mapping[str, Sequence[float]],
+    near: _Nearness,
     *,
     is_speakers: bool,
 ) -> bool:
@@ -204,7 +200,7 @@ def _shares(
     words = frozenset(content_terms(known_terms(fact.object.text))) - subject - STOP_TERMS
     single = fact.slot is not None and not is_shared(fact)
     for at, each in enumerate(sentences):
-        is_near = fact.event_id not in near or near[fact.event_id][at] >= _WORDS_NEAR
+        is_near = near.get((fact.event_id, at), 1.0) >= _WORDS_NEAR
         if is_near and words and each.names(words, fact):
             return True
         of_subject = bool(each.terms & _SPEAKER) if is_speakers else bool(subject) and subject <= each.terms
