@@ -37,10 +37,7 @@ class Nearness:
         if not sentences or not turns:
             return {}
         read = self._pooled(sentences)
-        found: dict[str, Sequence[float]] = {}
-        for event_id, vector in self._vectors(turns).items():
-            found[event_id] = (read @ vector).tolist()
-        return found
+        return {event_id: (read @ vector).tolist() for event_id, vector in self._vectors(turns).items()}
 
     def _vectors(self, turns: Collection[Event]) -> Mapping[str, Float32Array]:
         new = [each for each in turns if each.id not in self._known]
