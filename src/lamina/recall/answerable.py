@@ -25,7 +25,7 @@ by weights of the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -122,7 +122,7 @@ def answer_figures(
     weights = {term: idf(term, pool.statistics) for term in plan.terms}
     rarest = dict(sorted(weights.items(), key=lambda entry: -entry[1])[:_RAREST])
     unread = float(any(not pool.pooled[one.at].any() for one in best[:EVIDENCE_TOP]))
-    person = _Person.of(pool, plan, best[:_COMPARED])
+    person = _Person.of(pool, plan, weights, best[:_COMPARED])
     by_assistant = turns.by_assistant[[one.at for one in best[:_BEST_OF_BOTH]]]
     return np.array(
         [
@@ -170,8 +170,10 @@ class _Person(NamedTuple):
     words: float
 
     @classmethod
-    def of(cls, pool: EventPool, plan: Plan, best: Sequence[ScoredEvent]) -> _Person | None:
-        """None where not two speak, where not one of them is named, or where all turns are of one."""
+    def of(
+        cls, pool: EventPool, plan: Plan, weights: Mapping[str, float], best: Sequence[ScoredEvent]
+    ) -> _Person | None:
+        """By the question's terms, with their ``weights``. None where not two speak, where not one of them is named, or where all turns are of one."""
         at = [one.at for one in best]
         theirs = pool.turns.named[at]
         if pool.statistics.speakers != 2 or len(pool.persons) != 1 or theirs.all() or not theirs.any():
@@ -183,7 +185,7 @@ class _Person(NamedTuple):
         return cls(
             float(scores[theirs].max() - scores[~theirs].max()),
             float(theirs[first].mean()),
-            float(more @ _weights_of_asked(pool, plan)),
+            float(more @ _shares_of_asked(plan, weights)),
         )
 
 
@@ -193,9 +195,9 @@ def _of_best(held: NDArray[np.float64], turns: NDArray[np.bool_]) -> NDArray[np.
     return of_best
 
 
-def _weights_of_asked(pool: EventPool, plan: Plan) -> NDArray[np.float64]:
-    """(q,) of the question's terms those that are no names, by rarity; their sum is 1 where there are any."""
+def _shares_of_asked(plan: Plan, weights: Mapping[str, float]) -> NDArray[np.float64]:
+    """(q,) of the question's terms those that are no names, by their weights; the sum is 1 where there are any."""
     asked = plan.asked_for or plan.terms
-    weights = np.array([idf(term, pool.statistics) if term in asked else 0.0 for term in plan.terms])
-    weights /= max(float(weights.sum()), 1e-9)
-    return weights
+    shares = np.array([weights[term] if term in asked else 0.0 for term in plan.terms])
+    shares /= max(float(shares.sum()), 1e-9)
+    return shares
