@@ -7,6 +7,7 @@ sentence that comes nearest to the question, where somebody can tell; in longer 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -88,6 +89,7 @@ class Reading:
         "_lines",
         "_sentences",
         "_spans",
+        "_words_least",
         "begins",
         "is_plain",
         "line",
@@ -109,6 +111,7 @@ class Reading:
         self._sentences: _Sentences | None = None
         self._counts: TurnCounts | None = None
         self._frame: tuple[TokenCounter, int] | None = None
+        self._words_least: int | None = None
 
     def known(self, run: Run | None, counter: TokenCounter) -> KnownLine | None:
         """The line of such a turn that quotes a run of its sentences, None is all of it, where it was worded lately."""
@@ -134,11 +137,21 @@ class Reading:
             line, spans = self.line, self.spans
             bounds = [0, *chain(*spans), len(line)]
             texts = [line[start:end] for start, end in pairwise(bounds)]  # sentences, and what parts them
-            whole, dots, before, *counts = counter.count([line, "…", *texts])
+            dots, before, *counts = counter.count(["…", *texts])
             sentences, behind = counts[::2], counts[1::2]
             stretches = list(map(add, sentences, behind)) if any(behind) else sentences
+            # Sentences with a blank between them have all tokens of the line.
+            parted = not (texts[0] or texts[-1]) and set(texts[2:-1:2]) <= {" "}
+            whole = sum(sentences) if parted else counter.count([line])[0]
             self._counts = TurnCounts(counter, whole, dots, sentences, before, stretches)
         return self._counts
+
+    @property
+    def words_least(self) -> int:
+        """How many tokens its text has at least, whoever counts them."""
+        if self._words_least is None:
+            self._words_least = _words_least(self.text)
+        return self._words_least
 
     @property
     def spans(self) -> Sequence[tuple[int, int]]:
@@ -318,6 +331,14 @@ class Excerpts:
 
 
 _QUOTE, _SINGLE = '"', "'"
+_WORD = re.compile(r"[A-Za-z0-9][^ ]*")
+"""What a blank ends and a letter or figure of ASCII is in has a token at least, whatever else may be left out of it."""
+
+
+def _words_least(text: str) -> int:
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return len(text.split())  # every one of them has a token
+    return len(_WORD.findall(text))
 
 
 def _sentences_of(line: str, spans: Sequence[tuple[int, int]]) -> _Sentences:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from lamina.kernel.events import Event, text_of
+from lamina.kernel.events import Event
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
 from lamina.recall.excerpts import Beginning, Excerpts, KnownLine, Reading, reading_of
@@ -26,8 +25,6 @@ before turns that are worth less than so much of it."""
 _CHARS_OF_TOKEN: Final = 5
 _FRAME_TOKENS: Final = 6
 """A dash, the marker and the quotation marks of an event's line."""
-_WORD = re.compile(r"[A-Za-z0-9][^ ]*")
-"""What a blank ends and a letter or figure of ASCII is in has a token at least, whatever else may be left out of it."""
 
 
 def items_of(
@@ -44,17 +41,11 @@ def items_of(
 
 def tokens_least(value: Event | Record, chars: int = SNIPPET_CHARS) -> int:
     """What the line of a value, with up to ``chars`` of a turn, costs at least, without wording it."""
-    return _turn_least(text_of(value.content), chars) if isinstance(value, Event) else 1
+    return _turn_least(reading_of(value), chars) if isinstance(value, Event) else 1
 
 
-def _turn_least(text: str, chars: int) -> int:
-    return _FRAME_TOKENS + (_words_least(text) if len(text) <= chars else 0)
-
-
-def _words_least(text: str) -> int:
-    if text.isascii() and text.isprintable() and "  " not in text:
-        return len(text.split())  # every one of them has a token
-    return len(_WORD.findall(text))
+def _turn_least(reading: Reading, chars: int) -> int:
+    return _FRAME_TOKENS + (reading.words_least if len(reading.text) <= chars else 0)
 
 
 def _item(layer: Layer, held: Held, plan: Plan, counter: TokenCounter, near: _Nearness) -> Item:
@@ -106,7 +97,7 @@ class _Turn:
             known = self.reading.known(None, self._counter)
             if known is not None:
                 return known.line, known.tokens
-        return self._late(SNIPPET_CHARS), _turn_least(self.reading.text, SNIPPET_CHARS)
+        return self._late(SNIPPET_CHARS), _turn_least(self.reading, SNIPPET_CHARS)
 
     def excerpts(self, wording: str | LateLine, least: int) -> tuple[LineOfMany, ...]:
         """The lines of a long turn, shortest first; one that is cut has about so many tokens as it has characters for. ``wording`` is the line
@@ -120,7 +111,7 @@ class _Turn:
             if length > chars:
                 tokens = int(chars / _CHARS_OF_TOKEN)
             elif chars > SNIPPET_CHARS:
-                tokens = _turn_least(self.reading.text, chars)
+                tokens = _turn_least(self.reading, chars)
             if chars != SNIPPET_CHARS and (length > chars or chars > SNIPPET_CHARS):
                 line = self._late(chars)
             found.append(LineOfMany(share, tokens, line))

@@ -175,7 +175,10 @@ def _turns(drawn: Drawn, persons: frozenset[str], tokens: TokenRows) -> Turns:
 
 def _home(indexes: Sequence[ScopeIndex]) -> Home:
     def home(record_ids: Collection[str]) -> Mapping[str, Scope]:
-        return {each: index.scope for index in indexes for each in index.known(record_ids)}
+        found: dict[str, Scope] = {}
+        for index in indexes:
+            found |= dict.fromkeys(index.known(record_ids), index.scope)
+        return found
 
     return home
 
