@@ -52,7 +52,7 @@ def test_a_record_put_again_is_found_by_its_new_words_only(store: Store) -> None
 def test_a_record_put_again_stays_findable_from_when_it_first_was(store: Store) -> None:
     early, late = text_row("ep_1", "tea"), text_row("ep_1", "coffee")
     put(store, early)
-    put(store, replace(late, recorded_at=early.recorded_at + 1000))
+    put(store, late._replace(recorded_at=early.recorded_at + 1000))
     [row] = store.index.texts_after(TENANT, ALICE, 0, 10)
     assert row.recorded_at == early.recorded_at
 
@@ -70,7 +70,7 @@ def test_text_rows_come_in_the_order_of_indexing_and_page_by_number(store: Store
     put(store, *rows, text_row("fact_4", "x", BOB), text_row("fact_5", "x", tenant_id="other"))
     first = store.index.texts_after(TENANT, ALICE, 0, 2)
     rest = store.index.texts_after(TENANT, ALICE, first[-1].row, 10)
-    assert [replace(row, row=0) for row in first + rest] == rows
+    assert [row._replace(row=0) for row in first + rest] == rows
     assert first[0].row > 0
 
 

@@ -572,7 +572,7 @@ def test_index_rows_after_a_reset_have_numbers_never_used_before(store: Store) -
     store.jobs.reset()
     store.jobs.finish([(claim(store)[0], writes)])
     assert [
-        replace(row, row=before.row) for row in store.index.texts_after(TENANT, ALICE, before.row, 5)
+        row._replace(row=before.row) for row in store.index.texts_after(TENANT, ALICE, before.row, 5)
     ] == [before]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -215,7 +214,7 @@ class Simulation:
             self.about_records(tenant_id, scopes, layer),
             self.about_lifecycle(tenant_id, scopes),
             lambda store: sorted(found_by(store, word, scopes=scopes, tenant_id=tenant_id)),
-            lambda store: [replace(row, row=0) for row in store.index.texts_after(tenant_id, scope, 0, 9999)],
+            lambda store: [row._replace(row=0) for row in store.index.texts_after(tenant_id, scope, 0, 9999)],
             lambda store: store.jobs.backlog(),
             lambda store: store.scopes.below(tenant_id, scope, 3),
             lambda store: store.log.count(tenant_id, scopes),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,8 +40,7 @@ class East:
 def retriever() -> Retriever:
     store = MemoryStore(clock=ManualClock(), ids=CountedIds())
     rows = [
-        replace(
-            text_row(f"evt_{number}", " ".join(["tea"] * (1 + number % 7) + ["milk"] * (number % 3))),
+        text_row(f"evt_{number}", " ".join(["tea"] * (1 + number % 7) + ["milk"] * (number % 3)))._replace(
             layer=Layer.EVENTS,
             recorded_at=NOON,
             observed_at=NOON + number,

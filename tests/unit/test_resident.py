@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +11,10 @@ import pytest
 from given import ALICE, BOB, NOON, TENANT, CountedIds, ManualClock, draft, finish_all, land_indexed, text_row
 from lamina.index import vectors
 from lamina.index.best import best
+from lamina.index.bm25 import idf
 from lamina.index.columns import NONE
 from lamina.index.resident import ResidentIndexes
-from lamina.index.scope import ScopeIndex, idf
+from lamina.index.scope import ScopeIndex
 from lamina.index.vectors import pack
 from lamina.kernel.events import Origin, Trust
 from lamina.kernel.records import Layer
@@ -47,7 +47,7 @@ def turn(number: int, words: str, **more: object) -> TextRow:
         "observed_at": NOON + number,
         "session": "s1",
     }
-    return replace(row, **{**values, **more})  # type: ignore[arg-type]
+    return row._replace(**{**values, **more})  # type: ignore[arg-type]
 
 
 def read(indexes: ResidentIndexes, scope: Scope = ALICE) -> ScopeIndex:
@@ -99,8 +99,8 @@ def tell(store: MemoryStore, kind: ChangeKind, recorded_at: int) -> str:
 
 
 def told(event_id: str, words: str, recorded_at: int) -> TextRow:
-    return replace(
-        text_row(event_id, words), layer=Layer.EVENTS, recorded_at=recorded_at, observed_at=recorded_at
+    return text_row(event_id, words)._replace(
+        layer=Layer.EVENTS, recorded_at=recorded_at, observed_at=recorded_at
     )
 
 
@@ -137,16 +137,16 @@ def test_an_event_that_ended_before_it_was_indexed_is_not_found(store: MemorySto
 
 def test_a_replaced_row_is_found_by_its_new_words_only(store: MemoryStore) -> None:
     indexes = ResidentIndexes(store.index, "m", DIMENSIONS)
-    put(store, replace(text_row("ep_1", "tea"), layer=Layer.EPISODES))
+    put(store, text_row("ep_1", "tea")._replace(layer=Layer.EPISODES))
     read(indexes)
-    put(store, replace(text_row("ep_1", "coffee"), layer=Layer.EPISODES))
+    put(store, text_row("ep_1", "coffee")._replace(layer=Layer.EPISODES))
     index = read(indexes)
     assert found(index, "tea", layer=Layer.EPISODES) == []
     assert found(index, "coffee", layer=Layer.EPISODES) == ["ep_1"]
 
 
 def test_derived_rows_do_not_make_a_word_common_among_events(store: MemoryStore) -> None:
-    put(store, turn(1, "tea"), *(replace(text_row(f"fact_{n}", "tea"), layer=Layer.FACTS) for n in range(5)))
+    put(store, turn(1, "tea"), *(text_row(f"fact_{n}", "tea")._replace(layer=Layer.FACTS) for n in range(5)))
     index = followed(store)
     assert (index.frequency("tea"), index.frequency("tea", Layer.FACTS)) == (1, 5)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -209,7 +208,7 @@ def test_the_closest_are_found_where_a_sample_tells_nothing_of_them() -> None:
 
 
 def words_of(event: Event, **more: object) -> TextRow:
-    return replace(event_row(event, (), wants_vector=False), **more)  # type: ignore[arg-type] # fields of a row
+    return event_row(event, (), wants_vector=False)._replace(**more)  # type: ignore[arg-type] # fields of a row
 
 
 def index_words(store: MemoryStore, *texts: TextRow) -> None:

@@ -18,9 +18,10 @@ import numpy as np
 
 from lamina import limits
 from lamina.index.best import best
+from lamina.index.bm25 import idf
 from lamina.index.columns import BoolArray, Float32Array
 from lamina.index.resident import ResidentIndexes
-from lamina.index.scope import ScopeIndex, idf
+from lamina.index.scope import ScopeIndex
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
 from lamina.kernel.relay import told_path

@@ -8,18 +8,20 @@ looked at (decision 0005).
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lamina import limits
+from lamina.index.bm25 import scores
 from lamina.index.columns import NONE, BoolArray, Figures, Float32Array, Numbers, Occurrences, Rows
 from lamina.index.conversations import Conversations
-from lamina.index.packed import Notes, ShortNumbers
+from lamina.index.packed import Notes, RowTerms
+from lamina.index.pages import PageTerms
 from lamina.index.postings import Postings
 from lamina.index.rows import event_row
 from lamina.index.vectors import VectorMatrix
@@ -30,10 +32,7 @@ from lamina.kernel.time import Instant
 from lamina.language.days import DayNote, read_note
 from lamina.store.ports.index import IndexRows, TextRow, Tip
 
-__all__ = ["ScopeIndex", "idf"]
-
-K1, B = 1.2, 0.75
-"""BM25 constants, those of SQLite's FTS5."""
+__all__ = ["ScopeIndex"]
 
 _NEVER = 2**63 - 1
 _LAYERS = list(Layer)
@@ -41,8 +40,8 @@ _LAYER_NUMBERS = {layer: number for number, layer in enumerate(_LAYERS)}
 _PAGE = 2000
 _EMPTY_BYTES, _ROW_BYTES, _TERM_BYTES = 12_000, 900, 8
 """What an index takes: beside its rows, for each of them with its vector, and for each term in them; as measured."""
-_MATCHED_MAX = 20_000
-"""Rows that a query may touch before its commonest terms are left out of the search for candidates."""
+_MANY: Final = 100
+"""From so many new rows on they are taken in column by column."""
 
 Places = NDArray[np.intp]
 
@@ -73,8 +72,7 @@ class ScopeIndex:
         self._term_numbers = Numbers()
         self._event_postings = Postings()
         self._record_postings = Postings()
-        self._flat = ShortNumbers()
-        self._flat_ends = array("q", [0])
+        self._terms = RowTerms()
         self._layers = array("B")
         self._recorded_at = array("q")
         self._last_recorded_at = -_NEVER
@@ -110,7 +108,7 @@ class ScopeIndex:
     @property
     def held_bytes(self) -> int:
         """What it takes of the memory, about."""
-        return _EMPTY_BYTES + _ROW_BYTES * len(self) + _TERM_BYTES * len(self._flat)
+        return _EMPTY_BYTES + _ROW_BYTES * len(self) + _TERM_BYTES * len(self._terms)
 
     @property
     def events(self) -> int:
@@ -171,8 +169,9 @@ class ScopeIndex:
     def _follow_texts(self, rows: IndexRows) -> None:
         while texts := rows.texts_after(self.tenant_id, self.scope, self._last_text, _PAGE):
             events, records = Occurrences(), Occurrences()
-            for text in texts:
-                self._add(text, events if text.layer is Layer.EVENTS else records)
+            if not self._add_new(texts, events, records):
+                for text in texts:
+                    self._add(text, events if text.layer is Layer.EVENTS else records)
             self._event_postings.add(events.terms, events.places)
             self._record_postings.add(records.terms, records.places)
             self._last_text = texts[-1].row
@@ -190,6 +189,50 @@ class ScopeIndex:
                 self._add(event_row(event, (), wants_vector=False), occurrences)
         self._event_postings.add(occurrences.terms, occurrences.places)
 
+    def _add_new(self, texts: Sequence[TextRow], events: Occurrences, records: Occurrences) -> bool:
+        """Take in rows of which none replaces another, all of them at once as ``_add`` would one by one; False where these are few or others."""
+        ids = [text.record_id for text in texts]
+        if len(ids) < _MANY or len(set(ids)) < len(ids) or not self._place_of.keys().isdisjoint(ids):
+            return False
+        first = len(self)
+        terms = PageTerms(texts, first, self._term_numbers)
+        terms.take_to(events, records)
+        self._terms.extend(terms.flat, terms.lengths)
+        self._layers.extend([_LAYER_NUMBERS[text.layer] for text in texts])
+        self._recorded_at.extend([text.recorded_at for text in texts])
+        self._last_recorded_at = max(self._last_recorded_at, *self._recorded_at[first:])
+        self._ended_at.extend([self._ends.pop(each, _NEVER) for each in ids])
+        self._observed_at.extend([text.observed_at for text in texts])
+        self._question_shares.extend([text.question_share for text in texts])
+        self._self_shares.extend([text.self_share for text in texts])
+        self._alive.extend(b"\1" * len(ids))
+        self._by_assistant.extend([text.role == "assistant" for text in texts])
+        self._quarantined |= {
+            place: tuple(text.quarantined.split())
+            for place, text in enumerate(texts, first)
+            if text.quarantined
+        }
+        self._vector_of.extend([NONE] * len(ids))
+        self._day_checks.extend([0] * len(ids))
+        self._days.extend(len(ids))
+        self._record_ids += ids
+        for place, text in enumerate(texts, first):
+            self._note_days(text, place)
+            self._conversations.add(text, None)
+        told = [n for text, n in zip(texts, terms.lengths, strict=True) if text.layer is Layer.EVENTS]
+        self._event_total += len(told)
+        self._length_total += sum(told)
+        self._record_total += len(ids) - len(told)
+        self._place_of |= zip(ids, range(first, len(self)), strict=True)
+        return True
+
+    def _count(self, layer: Layer, rows: int, terms: int) -> None:
+        if layer is Layer.EVENTS:
+            self._length_total += terms
+            self._event_total += rows
+        else:
+            self._record_total += rows
+
     def _add(self, text: TextRow, occurrences: Occurrences) -> None:
         place = len(self._record_ids)
         older = self._place_of.get(text.record_id)
@@ -197,7 +240,7 @@ class ScopeIndex:
         if older is not None:
             if older in self._waiting:
                 self._waiting.discard(older)
-                if self._terms_at(older) == terms:
+                if self._terms.of(older) == terms:
                     self._add_keys(text, terms, older, occurrences)
                     self._note_days(text, older)
                     return
@@ -205,8 +248,7 @@ class ScopeIndex:
             self._replace(older)
         self._place_of[text.record_id] = place
         self._record_ids.append(text.record_id)
-        self._flat.extend(terms)
-        self._flat_ends.append(len(self._flat))
+        self._terms.extend(terms, (len(terms),))
         self._layers.append(_LAYER_NUMBERS[text.layer])
         self._recorded_at.append(text.recorded_at)
         self._last_recorded_at = max(self._last_recorded_at, text.recorded_at)
@@ -220,15 +262,11 @@ class ScopeIndex:
         if text.quarantined:
             self._quarantined[place] = tuple(text.quarantined.split())
         self._day_checks.append(0)
-        self._days.append()
+        self._days.extend(1)
         self._note_days(text, place)
         self._vector_of.append(NONE)
         self._conversations.add(text, older)
-        if text.layer is Layer.EVENTS:
-            self._length_total += len(terms)
-            self._event_total += 1
-        else:
-            self._record_total += 1
+        self._count(text.layer, 1, len(terms))
         occurrences.add(terms, place)
         self._add_keys(text, terms, place, occurrences)
 
@@ -246,20 +284,13 @@ class ScopeIndex:
                 self._days.put(place, note.days)
             self._day_checks[place] = note.of  # from now on, for who reads meanwhile
 
-    def _terms_at(self, place: int) -> array[int]:
-        return self._flat[self._flat_ends[place] : self._flat_ends[place + 1]]
-
     def _replace(self, place: int) -> None:
         """A row counts no more. Should it be of an event and have keys, these count on."""
         self._alive[place] = 0
-        of_event = self._layers[place] == _LAYER_NUMBERS[Layer.EVENTS]
-        terms = self._terms_at(place)
-        self._replaced_terms[of_event].update(set(terms))
-        if of_event:
-            self._length_total -= len(terms)
-            self._event_total -= 1
-        else:
-            self._record_total -= 1
+        layer = _LAYERS[self._layers[place]]
+        terms = self._terms.of(place)
+        self._replaced_terms[layer is Layer.EVENTS].update(set(terms))
+        self._count(layer, -1, -len(terms))
 
     def _of_layer(self, layer: Layer) -> Postings:
         """Events have postings of their own: how common a word is among them must not hang on what was derived."""
@@ -311,7 +342,7 @@ class ScopeIndex:
             frequencies[term] = int(counted[places].sum())
         return Figures(
             int(counted.sum()),
-            int(np.diff(np.frombuffer(self._flat_ends, np.int64))[counted].sum()),
+            int(np.diff(self._terms.ends)[counted].sum()),
             frozenset(names[number] for number in speaking if number != NONE),
             frequencies,
         )
@@ -352,7 +383,7 @@ class ScopeIndex:
 
     def rows(self, places: Places, terms: Sequence[str]) -> Rows:
         """The rows at places, counted for a question's terms."""
-        counts, lengths = self._counted(places, terms)
+        counts, lengths = self._terms.counts(places, [self._term_numbers.get(term) for term in terms])
         vector_rows, pooled = self._embedded(places)
         return Rows(
             record_ids=[self._record_ids[place] for place in places.tolist()],
@@ -369,20 +400,6 @@ class ScopeIndex:
             vector_rows=vector_rows,
             pooled=pooled,
         )
-
-    def _counted(self, places: Places, terms: Sequence[str]) -> tuple[Float32Array, Float32Array]:
-        ends = np.frombuffer(self._flat_ends, np.int64)
-        lengths = ends[places + 1] - ends[places]
-        row_of = np.repeat(np.arange(len(places)), lengths)
-        # Each row's terms lie side by side: from where the row begins in ``_flat``, and on from where it begins here.
-        offsets = ends[places] - np.concatenate(([0], np.cumsum(lengths)[:-1]))[: len(places)]
-        found = self._flat.column[np.arange(len(row_of)) + offsets[row_of]]
-        counts = np.zeros((len(places), len(terms)), np.float32)
-        for column, term in enumerate(terms):
-            number = self._term_numbers.get(term)
-            if number is not None:
-                counts[:, column] = np.bincount(row_of[found == number], minlength=len(places))
-        return counts, lengths.astype(np.float32)
 
     def neighbours(self, places: Places, mask: BoolArray) -> Places:
         """The places under the mask of the turns before and after each in the session."""
@@ -437,27 +454,15 @@ class ScopeIndex:
         terms_mean: float,
         frequencies: Mapping[str, int] | None = None,
     ) -> Float32Array:
-        """(n,) the BM25 score of every row that shares words with the question, 0 of the others.
-
-        Terms so common that they would touch more than ``_MATCHED_MAX`` rows beyond the rarer ones are skipped:
-        they hardly tell rows apart, and what they add is scored again where the candidates are ranked. All derived
-        layers share their postings, and so these scores. ``frequencies`` are those of an earlier time, where it is one.
-        """
-        scores = np.zeros(len(self), np.float32)
-        ends = np.frombuffer(self._flat_ends, np.int64)
-        touched = 0
-        postings = self._of_layer(layer)
+        """(n,) the BM25 score of every row that shares words with the question, 0 of the others. All derived layers share their postings,
+        and so these scores. ``frequencies`` are those of an earlier time, where it is one."""
         common = frequencies or {term: self.frequency(term, layer) for term in terms}
-        for count, term in sorted((common[term], term) for term in terms):
-            if count == 0 or term not in self._term_numbers or (touched and touched + count > _MATCHED_MAX):
-                continue
-            touched += count
-            numbers, found = postings.of(self._term_numbers[term])
-            places = numbers.astype(np.intp)  # once: each look-up would do so again
-            lengths = (ends[places + 1] - ends[places]).astype(np.uint32)
-            norms = K1 * (1.0 - B + B * lengths / max(terms_mean, 1.0))
-            scores[places] += idf[term] * found * (K1 + 1.0) / (found + norms)
-        return scores
+        known = [
+            (common[term], term, self._term_numbers[term])
+            for term in terms
+            if common[term] and term in self._term_numbers
+        ]
+        return scores(self._of_layer(layer), self._terms.ends, known, idf, terms_mean)
 
     def cosines(self, query: Float32Array) -> Float32Array:
         """(n,) the cosine of every row's pooled vector with the question's, 0 of one without."""
@@ -491,8 +496,3 @@ class ScopeIndex:
         places = np.flatnonzero(mask)
         at = np.frombuffer(self._observed_at, np.int64)[places]
         return places[np.argsort(-at, kind="stable")[:limit]]
-
-
-def idf(found: int, total: int) -> float:
-    """How telling a term is that ``found`` of ``total`` rows have: ln(1 + (N - n + 0.5) / (n + 0.5)), as in Lucene."""
-    return math.log1p((max(total - found, 0) + 0.5) / (found + 0.5))

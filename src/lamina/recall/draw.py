@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from lamina import limits
 from lamina.index.best import best
+from lamina.index.bm25 import idf
 from lamina.index.columns import NONE, BoolArray, Float32Array, Rows
-from lamina.index.scope import Places, ScopeIndex, idf
+from lamina.index.scope import Places, ScopeIndex
 from lamina.kernel.records import Layer
 from lamina.kernel.time import Instant
 from lamina.models.ports import Encoded

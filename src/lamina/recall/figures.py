@@ -11,9 +11,10 @@ from typing import Final
 
 from lamina import limits
 from lamina.index.best import best
+from lamina.index.bm25 import K1, B, idf
 from lamina.index.columns import Figures
 from lamina.index.rows import record_row
-from lamina.index.scope import K1, B, ScopeIndex, idf
+from lamina.index.scope import ScopeIndex
 from lamina.index.vectors import VectorMatrix
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope

@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from lamina.index.scope import idf
+from lamina.index.bm25 import idf
 from lamina.kernel.records import Fact, Record
 from lamina.language.tokens import term_set
 from lamina.recall.plan import Plan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.scopes import Scope
@@ -20,10 +19,10 @@ def put_text(tables: Tables, row: TextRow) -> None:
     old = tables.texts.pop(place, None)
     if old is not None:
         tables.hidden_texts.discard(place)
-        row = replace(row, recorded_at=min(row.recorded_at, old.recorded_at))
+        row = row._replace(recorded_at=min(row.recorded_at, old.recorded_at))
         if old.scope != row.scope:
             tables.note_index_change(row.tenant_id, old.scope)
-    tables.texts[place] = replace(row, row=tables.next_row())
+    tables.texts[place] = row._replace(row=tables.next_row())
     event = tables.events.get(place)
     kept_out = event is not None and not event.counts
     if kept_out or any(record.excluded for key, record in tables.records.items() if key[:2] == place):
@@ -36,7 +35,7 @@ def put_vector(tables: Tables, row: VectorRow) -> None:
     if place not in tables.vectors:
         tables.vectors[place] = (tables.next_row(), row)
     if place[:2] in tables.texts:
-        tables.texts[place[:2]] = replace(tables.texts[place[:2]], wants_vector=False)
+        tables.texts[place[:2]] = tables.texts[place[:2]]._replace(wants_vector=False)
 
 
 class MemoryIndexRows:

@@ -191,7 +191,7 @@ class MemoryRederivation:
         embedded = {key[:2] for key in tables.vectors}
         for key, row in aside.texts.items():
             number = tables.texts[key].row if key in tables.texts else tables.next_row()
-            kept[key] = replace(row, row=number, wants_vector=row.wants_vector and key not in embedded)
+            kept[key] = row._replace(row=number, wants_vector=row.wants_vector and key not in embedded)
         tables.texts, tables.hidden_texts = kept, hidden | aside.hidden_texts
 
 

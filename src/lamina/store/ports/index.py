@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer
@@ -14,11 +14,11 @@ from lamina.kernel.time import Instant
 __all__ = ["IndexRows", "TextRow", "Tip", "VectorRow"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextRow:
+class TextRow(NamedTuple):
     """A record as text search and ranking see it. ``terms`` are analysed tokens, space separated.
 
-    A row put again replaces the old one under a new number; ``recorded_at`` stays that of the first.
+    A row put again replaces the old one under a new number; ``recorded_at`` stays that of the first. It is a tuple, since a scope that is
+    loaded has some of each of its records.
     """
 
     tenant_id: str

@@ -253,7 +253,7 @@ class Keeper:
 
     def _unspoken(self, row: TextRow) -> TextRow:
         actor = self._ground.erasure.actor
-        return row if actor is None or row.speaker not in self._said else replace(row, speaker=actor)
+        return row if actor is None or row.speaker not in self._said else row._replace(speaker=actor)
 
 
 def _without(record: Record, gone: Collection[str]) -> Record:

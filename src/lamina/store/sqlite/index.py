@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Final
 
 import apsw
@@ -45,7 +44,7 @@ def put_texts(connection: apsw.Connection, texts: Sequence[TextRow]) -> None:
         known = list(connection.execute(_SQL["find_text"], (row.tenant_id, row.record_id)))
         for number, recorded_at, scope in known:
             drop_text(connection, row.tenant_id, number)
-            row = replace(row, recorded_at=min(row.recorded_at, recorded_at))  # noqa: PLW2901 - as it lands
+            row = row._replace(recorded_at=min(row.recorded_at, recorded_at))  # noqa: PLW2901 - as it lands
             if scope != row.scope:
                 connection.execute(_SQL["note_index_change"], (row.tenant_id, scope))
         connection.execute(_SQL["insert_text"], text_row(row))
