@@ -174,6 +174,7 @@ class Server:
     pool: ThreadPoolExecutor
     feed: Feed
     rules: Rules
+    recalling: Recalling
     associator: Associator
     failures: Failures
     signatures: Signatures
@@ -231,11 +232,7 @@ def build_server(
     issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
     relay_peers = configured(settings.relay_tokens, settings.tenant) if settings.relay_tokens else {}
     beside = beside or Beside(Failures())
-    kept: Store = (
-        store
-        if store is not None
-        else open_store(settings, shared=beside.processes > 1, failures=beside.failures)
-    )
+    kept: Store = store or open_store(settings, shared=beside.processes > 1, failures=beside.failures)
     # Whoever has a store of their own keeps its list.
     tombstones = NoTombstones() if store is not None else TombstoneFile(settings.tombstone_list)
     clock, ids = clock or SystemClock(), ids or RandomIds()
@@ -250,9 +247,8 @@ def build_server(
     served: list[str] = []
 
     def metrics_page(now: Instant) -> str:
-        from lamina.observe.prometheus import (
-            Measuring,
-        )  # with its library, a twentieth of what a start imports
+        # With its library, a twentieth of what a start imports.
+        from lamina.observe.prometheus import Measuring
 
         return Measuring(kept, failures, calls, processes=beside.processes, operations=served).page(now)
 
@@ -434,6 +430,7 @@ def build_server(
         pool,
         feed,
         tiers,
+        recalling,
         associator,
         failures,
         keyring,

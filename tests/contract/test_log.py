@@ -508,6 +508,16 @@ def test_a_cancelled_event_is_out_of_lists_and_counts(store: Store) -> None:
     assert ids(store.log.query(replace(EVERYTHING, with_excluded=True))) == [kept.id, gone.id]
 
 
+def test_the_scopes_that_were_told_of_last_come_first(store: Store) -> None:
+    assert store.log.told_last(9) == []
+    append(store, "a", scope=BOB)
+    append(store, "b", "c")
+    append(store, "d", tenant_id="other")
+    append(store, "e")
+    assert store.log.told_last(9) == [(TENANT, ALICE), ("other", ALICE), (TENANT, BOB)]
+    assert store.log.told_last(2) == [(TENANT, ALICE), ("other", ALICE)]
+
+
 def test_when_scopes_last_recorded_something(store: Store) -> None:
     assert store.log.last_recorded(TENANT, [ALICE, BOB]) is None
     first, second, third = append(store, "a", scope=BOB) + append(store, "b", "c")

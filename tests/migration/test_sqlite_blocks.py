@@ -50,6 +50,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "sealed_keys": "a restore says of which keys the secrets are lost, of every tenant; each row names its own",
     "document_tenants": "the list of tenants, whose repositories are opened",
     "tenants": "the list of tenants, for replay and export",
+    "told_last": "a server loads ahead for every tenant; each row names its own, no content is read",
     "newest_change": "the store's own row number; a number, no content",
     "tenants_changed": "the list of tenants that are looked at by those who follow them",
     "newest_recorded": "a time for operators; no content is read",

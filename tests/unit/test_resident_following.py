@@ -204,6 +204,28 @@ def test_the_closest_are_found_where_a_sample_tells_nothing_of_them() -> None:
     assert len(closest(distances, np.ones(40_000, np.bool_).take, 4000)) >= 2000
 
 
+# ---- before anybody asks
+
+
+def test_what_is_loaded_ahead_is_not_loaded_again(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows)
+    index_event(store, "evt_1")
+    loads: list[int] = []
+    rows.after_texts = lambda: loads.append(1)
+    assert resident.warm(TENANT, ALICE)
+    loaded = len(loads)
+    assert nearest(read(resident, ALICE)) == ["evt_1"]
+    assert loaded == len(loads) > 0
+
+
+def test_what_is_loaded_ahead_leaves_half_of_the_room(store: MemoryStore, rows: Between) -> None:
+    resident = indexes(rows, bytes_max=20_000)
+    index_event(store, "evt_1")
+    index_event(store, "evt_2", BOB)
+    assert resident.warm(TENANT, ALICE)
+    assert not resident.warm(TENANT, BOB)
+
+
 # ---- turns that are not indexed yet
 
 

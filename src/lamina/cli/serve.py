@@ -24,6 +24,7 @@ from lamina.cli.retain import DailyRetention
 from lamina.cli.share import Line, Share, say_token, say_where
 from lamina.cli.supervise import Workers
 from lamina.cli.trim import RegularTrim
+from lamina.cli.warm import Warming
 from lamina.http.connections import ConnectionBounds, Connections, bounded_protocol
 from lamina.index.blocks import SharedBlocks
 from lamina.kernel.time import SystemClock
@@ -119,9 +120,14 @@ def _serve(
             print("lamina stopped", file=sys.stderr, flush=True)
 
 
-def _beside(settings: Settings, server: Server, share: Share | None) -> list[Workers | RegularRounds]:
+def _beside(
+    settings: Settings, server: Server, share: Share | None
+) -> list[Workers | RegularRounds | Warming]:
     """What runs beside the calls, begun: of several processes the first does what is done once for the folder."""
-    begun: list[Workers | RegularRounds] = [RegularTrim(server.failures)]
+    begun: list[Workers | RegularRounds | Warming] = [
+        Warming(server.recalling.warm),
+        RegularTrim(server.failures),
+    ]
     if share is None:
         begun.append(Workers(settings, server.failures))
     if share is None or share.leads:

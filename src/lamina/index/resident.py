@@ -74,6 +74,13 @@ class ResidentIndexes:
             # Who may read nothing is answered from an index of nothing.
             yield [followed[scope] for scope in scopes] or [self._nothing(tenant_id)]
 
+    def warm(self, tenant_id: str, scope: Scope) -> bool:
+        """Load a scope that will be asked for, unless half of the bytes are held already: whether there was room."""
+        if self._bytes_held > self._bytes_max // 2:
+            return False
+        with self.reading(tenant_id, [scope]):
+            return True
+
     def _nothing(self, tenant_id: str) -> ScopeIndex:
         return self._empty((tenant_id, Scope("")))
 

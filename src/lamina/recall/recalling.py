@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -176,6 +176,10 @@ class Recalling:
     def expect(self, question: str) -> None:
         """A question will be asked soon: the model reads it already."""
         self._retriever.expect(as_written(question).text)  # as a plan reads it, or the model would read both
+
+    def warm(self, stopping: Callable[[], bool]) -> None:
+        """Load what is likely to be asked for first, until ``stopping``."""
+        self._retriever.warm(stopping)
 
     def remembered(
         self,

@@ -35,6 +35,8 @@ __all__ = ["DERIVED", "EventPool", "Retriever", "Words", "question_features"]
 
 WIDEN_MAX: Final = 64
 """A filter that leaves too little makes the arms reach this many times further, step by step."""
+_WARMED_FROM: Final = 1000
+"""The scopes of so many events, the newest, are loaded before anybody asks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,6 +81,15 @@ class Retriever:
     def expect(self, question: str) -> None:
         """The model begins to read a question that will be asked soon."""
         self._questions.asked(question)
+
+    def warm(self, stopping: Callable[[], bool]) -> None:
+        """Load the scopes that were told of last, while there is room and until ``stopping``, and the model where there are any."""
+        told = self._store.log.told_last(_WARMED_FROM)
+        if told:
+            self.expect("")
+        for tenant_id, scope in told:
+            if stopping() or not self._indexes.warm(tenant_id, scope):
+                return
 
     def gather(self, plan: Plan) -> EventPool:
         """The pool of a plan; wider when a filter leaves fewer than the events asked for."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from lamina import limits
@@ -141,6 +142,11 @@ class MemoryLog:
         if scopes is None and tenant_id in self._memory.tables.log_ends:
             recorded.append(self._memory.tables.log_ends[tenant_id][1])
         return max(recorded, default=None)
+
+    def told_last(self, limit: int) -> list[tuple[str, Scope]]:
+        """Mirrors ``EventLog.told_last``."""
+        newest = islice(reversed(self._memory.tables.events.values()), limit)
+        return list(dict.fromkeys((event.tenant_id, event.scope) for event in newest))
 
     def senders_into(self, tenant_id: str, into: Scope) -> list[Scope]:
         """Mirrors ``EventLog.senders_into``."""

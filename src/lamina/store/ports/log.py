@@ -133,6 +133,10 @@ class EventLog(Protocol):
         none."""
         ...
 
+    def told_last(self, limit: int) -> list[tuple[str, Scope]]:
+        """The tenants and scopes of the newest ``limit`` events of all tenants, each once, that of the newest first."""
+        ...
+
     def senders_into(self, tenant_id: str, into: Scope) -> list[Scope]:
         """The other scopes with events that are consolidated into a scope, sorted."""
         ...

@@ -181,6 +181,11 @@ class SqliteLog:
         row = self._readers.row(_SQL["last_recorded"], (tenant_id, json_list(scopes)))
         return None if row is None else row[0]
 
+    def told_last(self, limit: int) -> list[tuple[str, Scope]]:
+        """Mirrors ``EventLog.told_last``."""
+        rows = self._readers.rows(_SQL["told_last"], (limit,))
+        return [(tenant_id, Scope(scope)) for tenant_id, scope in rows]
+
     def senders_into(self, tenant_id: str, into: Scope) -> list[Scope]:
         """Mirrors ``EventLog.senders_into``."""
         return [Scope(scope) for (scope,) in self._readers.rows(_SQL["senders_into"], (tenant_id, into))]

@@ -162,6 +162,11 @@ SELECT max((
   WHERE tenant_id = ?1 AND scope = wanted.value ORDER BY position DESC LIMIT 1))
 FROM json_each(?2) AS wanted;
 
+-- name: told_last
+-- The scopes of the newest ?1 events of all tenants, each once, that of the newest first.
+SELECT tenant_id, scope FROM (SELECT seq, tenant_id, scope FROM event ORDER BY seq DESC LIMIT ?1)
+GROUP BY tenant_id, scope ORDER BY max(seq) DESC;
+
 -- name: count_events
 -- How many events scopes hold.
 SELECT count(*) FROM event
