@@ -91,6 +91,12 @@ def test_an_item_of_a_batch_that_is_no_object_is_told_in_words_of_json(
     assert client.get("/v1/events", params={"scope": SCOPE}).json()["items"] == []
 
 
+@pytest.mark.parametrize("odd", [1e308, True, "x", {"a": 1}])
+def test_a_batch_that_is_no_list_of_a_scope_that_is_none_is_refused(client: TestClient, odd: object) -> None:
+    status, answer = sent(client, "/v1/experience/bulk", {"scope": "user:ana%00", "items": odd}, "1")
+    assert (status, answer["error_code"]) == (422, "INVALID_SCOPE_GRAMMAR")
+
+
 @pytest.mark.parametrize("raw", BIG)
 @pytest.mark.parametrize(
     ("path", "body"),

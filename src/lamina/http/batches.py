@@ -49,9 +49,9 @@ def read_batch(
 
 def told_of_item(error: LaminaError, body: bytes, kind: type[BaseModel], items: str) -> LaminaError:
     """The error of a batch that was read as a whole, with the item that it is of: a thousand may have come."""
-    given = from_json(body)
+    given = from_json(body).get(items)
     adapter = _item_adapter(kind, items)
-    for number, value in enumerate(given.get(items) or ()):
+    for number, value in enumerate(given if isinstance(given, list) else ()):
         try:
             adapter.validate_python(value)
         except ValidationError:
