@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import pytest
 
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, draft
 from lamina import limits
+from lamina.kernel.events import DEFINITION, IDENTITY, Origin, Party, Trust
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Write, Written
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.packs import PackKind, StoredPack
@@ -148,6 +151,30 @@ def test_a_kept_answer_goes_with_whom_it_was_told_or_what_it_names(
     store.idempotency.remember(Remembered(key, "hash", NOON, response=response))
     erase(store, scopes=[ALICE], actors=["user:alice"], words=["notes/alice.md"])
     assert (store.idempotency.find(key, NOON) is None) is goes
+
+
+def test_an_entry_of_whoever_is_erased_says_what_was_decided_and_not_by_whom(store: Store) -> None:
+    def entered(by: str, scope: Scope = BOB, channel: str = IDENTITY) -> str:
+        said = {"kind": channel, "into": "ent_b", "why": f"{by} said so"}
+        who, origin = Party.of(by), Origin(by, channel, Trust.PRINCIPAL)
+        entry = draft(scope=scope, caller=by, observed_actor=who, subject=who, content=said, origin=origin)
+        return store.log.append_entry(replace(entry, modality=channel)).id
+
+    mine = entered("user:alice")
+    others = [
+        entered("user:bob"),
+        entered("user:alice", BELOW),
+        entered("user:alice", channel=DEFINITION),
+    ]
+    before = store.log.get(TENANT, others)
+    erased = {"actors": ["user:alice"], "stand_in": "redacted:x", "held": [BELOW]}
+    assert erase(store, **erased) == {"event": 1}
+    assert store.log.get(TENANT, others) == before
+    entry = store.log.get(TENANT, [mine])[mine]
+    assert entry.content == {"kind": IDENTITY, "into": "ent_b"}
+    assert {entry.caller, entry.observed_actor.id, entry.subject.id, entry.origin.principal} == {"redacted:x"}
+    assert store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=mine)) == []
+    assert erase(store, **erased) == {}, "erasing again finds nothing"
 
 
 def test_a_key_goes_with_its_event_and_a_batch_with_one_of_its_events(store: Store) -> None:

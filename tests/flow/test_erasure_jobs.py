@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from given import ALICE, BOB, TENANT, append, belief, fact, finish_all, land, support, text_row
+from given import ALICE, BOB, TENANT, append, belief, draft, fact, finish_all, land, support, text_row
 from lamina import limits
 from lamina.errors import Unavailable
 from lamina.forget.ending import told_of
 from lamina.forget.runner import Eraser
-from lamina.kernel.events import Party
+from lamina.kernel.events import IDENTITY, Origin, Party, Trust
 from lamina.kernel.records import Evidence, Mention, Subject
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
@@ -217,6 +217,19 @@ def test_a_drifted_preview_is_refused_but_for_what_the_tenant_allows(house: Hous
     house.work()
     assert house.store.citations.within(TENANT, ALICE) != []
     assert house.here.code("POST", "/v1/erasures", asked) == "NOT_FOUND"
+
+
+def test_what_a_person_decided_elsewhere_names_them_no_more(house: House) -> None:
+    who, origin = Party.of("user:alice"), Origin("user:alice", IDENTITY, Trust.PRINCIPAL)
+    said = {"kind": IDENTITY, "action": "merge", "entity_id": "ent_a", "into": "ent_b", "why": "my uncle"}
+    made = draft(scope=LAUNCH, caller=who.id, observed_actor=who, subject=who, content=said, origin=origin)
+    entry = house.store.log.append_entry(replace(made, modality=IDENTITY))
+    house.start()
+    house.work()
+    shown = house.here.call("GET", f"/v1/events/{entry.id}", by="user:bob").text
+    assert '"into":"ent_b"' in shown
+    assert "uncle" not in shown
+    assert "alice" not in shown
 
 
 def test_what_is_under_a_legal_hold_is_neither_hidden_nor_erased(house: House) -> None:

@@ -29,12 +29,15 @@ def clear_places(
     scopes: Collection[Scope],
     event_ids: Collection[str],
     actors: Collection[str] = (),
+    stand_in: str | None = None,
+    held: Collection[Scope] = (),
     owned: Owned | None = None,
 ) -> Cleared:
     """Erase what events and scopes left beside log and records, and what actors alone wrote there.
 
     Comes after ``erasing``, whose deleted rows the files are scrubbed of, and may be called again. ``event_ids`` are those that are
-    deleted and those that lose their words, with ``owned.event_ids``; ``owned`` is what ``Traces.owned`` said before anything went.
+    deleted and those that lose their words, with ``owned.event_ids``; ``owned`` is what ``Traces.owned`` said before anything went. ``stand_in`` takes the place of the
+    ``actors`` in entries of the log outside ``held``.
     Raises ``Unavailable``: then it is to be called again.
     """
     owned = owned or Owned()
@@ -46,6 +49,8 @@ def clear_places(
         event_ids=frozenset(event_ids),
         actors=frozenset(actors),
         words=frozenset(owned.paths),
+        stand_in=stand_in,
+        held=tuple(held),
     )
     rows = traces.erase_beside(beside)
     documents = traces.erase_documents(tenant_id, owned.paths)

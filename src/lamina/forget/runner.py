@@ -242,6 +242,8 @@ class _Work:
             scopes=scopes,
             event_ids=event_ids,
             actors=job.place.actors,
+            stand_in=_stand_in(job),
+            held=job.place.held,
             owned=owned,
         )
         self._keep()
@@ -329,7 +331,7 @@ class _Work:
             by_actor=job.requested_by,
             cascade="gdpr",
             scopes=inside,
-            actor=f"redacted:gdpr_{job.id}",
+            actor=_stand_in(job),
             audit_id=audit_id_of(job),
             factor=job.factor,
             floor=job.floor,
@@ -393,6 +395,11 @@ def _next_size(size: int, held_s: float) -> int:
     fitting = int(size * limits.ERASURE_STEP_S / max(held_s, 1e-6))
     least = min(limits.ERASURE_STEP_MIN, limits.ERASURE_STEP_MAX)
     return max(least, min(limits.ERASURE_STEP_MAX, fitting, 2 * size))
+
+
+def _stand_in(job: ErasureJob) -> str:
+    """Who is named in the place of whoever is erased."""
+    return f"redacted:gdpr_{job.id}"
 
 
 def _percent(job: ErasureJob) -> int:

@@ -18,6 +18,7 @@ from lamina.kernel.time import Instant
 
 __all__ = [
     "CANCELLATION",
+    "DECIDED",
     "DEFINITION",
     "DEPRECATION",
     "ENTRIES",
@@ -125,6 +126,8 @@ REDACTED: Final = "redacted"
 """The kind of content that stands in the place of what was erased, and the beginning of the name in the place of an actor's."""
 ENTRIES: Final = frozenset({CANCELLATION, DEFINITION, SYNTHESIS, IDENTITY, READING, WORDING, ERASURE, EXPIRY})
 """The channels of entries that nobody told."""
+DECIDED: Final = frozenset({CANCELLATION, IDENTITY, SYNTHESIS})
+"""Those of them that somebody made for one scope, and that name who did."""
 
 
 @dataclass(frozen=True, slots=True)

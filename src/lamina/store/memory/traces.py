@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, replace
 
 from lamina.kernel.canonical import compact
+from lamina.kernel.events import DECIDED
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock
 from lamina.store.memory.documents import hashed
@@ -15,7 +16,7 @@ from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.sessions import OutboxRow, Place
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
-from lamina.store.rules.traces import IDS, STRIPPED, is_bare, owned_paths, tells_of, without_turns
+from lamina.store.rules.traces import IDS, STRIPPED, is_bare, owned_paths, tells_of, unnamed, without_turns
 
 __all__ = ["MemoryTraces"]
 
@@ -79,6 +80,7 @@ class MemoryTraces:
             ]
             for key in keys:
                 del tables.keys[key]
+            gone["event"] += _unname(tables, erased)
             packs = [pack for pack in tables.packs if pack[0] == erased.tenant_id]
             for pack in packs:
                 del tables.packs[pack]
@@ -233,6 +235,24 @@ def _erase_turns(tables: Tables, place: Place, number: int, ids: Collection[str]
         del tables.inquiries[key]
     outputs = _erase_outputs(tables, place.tenant_id, of_sitting)
     return gone + outputs + Counter(outbox=len(doomed), inquiry=len(folds))
+
+
+def _unname(tables: Tables, erased: ErasedBeside) -> int:
+    entries = [
+        each
+        for (tenant, _), each in tables.events.items()
+        if tenant == erased.tenant_id
+        and each.origin.channel in DECIDED
+        and (each.caller in erased.actors or each.observed_actor.id in erased.actors)
+    ]
+    bare = unnamed(erased, entries)
+    for entry in bare:
+        tables.events[entry.tenant_id, entry.id] = entry
+    ids = {entry.id for entry in bare}
+    tables.lifecycle = [
+        row for row in tables.lifecycle if row.tenant_id != erased.tenant_id or row.event_id not in ids
+    ]
+    return len(bare)
 
 
 def _erase_outputs(tables: Tables, tenant_id: str, ids: Collection[str]) -> Counter[str]:

@@ -20,7 +20,8 @@ __all__ = ["ErasedBeside", "ErasedDocuments", "Owned", "PathOwners", "Remains", 
 class ErasedBeside:
     """What is erased: all at and under ``scopes``, and what rests on these events wherever it stands.
 
-    ``actors`` are the callers whose kept answers go, ``words`` what no kept answer may hold: scopes, paths of documents.
+    ``actors`` are the callers whose kept answers go, ``words`` what no kept answer may hold: scopes, paths of documents. Where ``stand_in``
+    is given, it takes the place of the ``actors`` in the log's entries outside ``held``, which lose the reason that they gave.
     """
 
     tenant_id: str
@@ -28,6 +29,8 @@ class ErasedBeside:
     event_ids: Collection[str] = ()
     actors: Collection[str] = ()
     words: Collection[str] = ()
+    stand_in: str | None = None
+    held: Collection[Scope] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,8 @@ class Traces(Protocol):
         ...
 
     def erase_beside(self, erased: ErasedBeside) -> Mapping[str, int]:
-        """Delete what sessions, models, keys, definitions and packs hold of what is erased; rows by table.
+        """Delete what sessions, models, keys, definitions and packs hold of what is erased; rows by table. Of entries that people made,
+        ``event`` counts those that lost name and reason: what was decided stays, since others' memory is derived by it.
 
         A sitting that loses turns which its summary told of is folded anew from those that stay. What was made for callers
         within the last minute goes for the whole tenant, since nothing says what it was made of, and ``Packs.keep`` keeps nothing

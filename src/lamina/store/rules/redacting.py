@@ -16,6 +16,7 @@ __all__ = [
     "over_renamed",
     "redacted_event",
     "redacted_share",
+    "unnamed_entry",
     "unsent_event",
 ]
 
@@ -102,6 +103,21 @@ def demoted(belief: Belief, factor: float) -> Belief:
 def unsent_event(event: Event) -> Event:
     """An event whose claims are for its own scope alone."""
     return replace(event, directives=replace(event.directives, consolidate_into=None, consolidate_only=None))
+
+
+def unnamed_entry(entry: Event, stand_in: str) -> Event:
+    """An entry of the log that says what was decided, and neither who did nor why."""
+    party = Party(stand_in, entry.observed_actor.type)
+    caller = entry.caller if entry.caller.startswith(_PROGRAMS) else stand_in
+    content = {name: said for name, said in entry.content.items() if name != "why"}
+    return replace(
+        entry,
+        caller=caller,
+        observed_actor=party,
+        subject=party,
+        content=content,
+        origin=entry.origin._replace(principal=caller),
+    )
 
 
 def over_renamed(record: Record, renamed: Mapping[str, str]) -> Record:

@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from lamina.kernel.events import Event
 from lamina.kernel.ids import IdSource, prefix_of
 from lamina.kernel.records import Layer
 from lamina.store.ports.erasing import Erasure, Tombstone
 from lamina.store.ports.sessions import Sitting
 from lamina.store.ports.traces import ErasedBeside, Owned, PathOwners
+from lamina.store.rules.redacting import unnamed_entry
 
 __all__ = [
     "IDS",
@@ -21,6 +23,7 @@ __all__ = [
     "portions",
     "tells_of",
     "unguessable",
+    "unnamed",
     "without_turns",
 ]
 
@@ -71,6 +74,16 @@ def tells_of(erased: ErasedBeside, caller: str, event_id: str | None, response: 
     if any(f'"{scope}"' in response or f'"{scope}/' in response for scope in erased.scopes):
         return True
     return any(id_ in erased.event_ids for id_ in IDS.findall(response))
+
+
+def unnamed(erased: ErasedBeside, entries: Iterable[Event]) -> list[Event]:
+    """Entries of the log as they are without who made them, but for what is held."""
+    stand_in = erased.stand_in
+    return [
+        unnamed_entry(each, stand_in)
+        for each in entries
+        if stand_in is not None and not any(held.contains(each.scope) for held in erased.held)
+    ]
 
 
 def unguessable(stones: Iterable[Tombstone], erasure: Erasure, ids: IdSource) -> list[Tombstone]:

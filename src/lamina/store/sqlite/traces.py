@@ -14,6 +14,7 @@ import apsw
 
 from lamina import limits
 from lamina.errors import Unavailable
+from lamina.kernel.events import DECIDED
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -25,8 +26,16 @@ from lamina.store.ports.sessions import Place
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rows import Row
-from lamina.store.rules.traces import STRIPPED, is_bare, owned_paths, portions, tells_of, without_turns
-from lamina.store.sqlite.codec import json_list, read_content
+from lamina.store.rules.traces import (
+    STRIPPED,
+    is_bare,
+    owned_paths,
+    portions,
+    tells_of,
+    unnamed,
+    without_turns,
+)
+from lamina.store.sqlite.codec import event_row, json_list, read_content, read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import id_of
 from lamina.store.sqlite.leftovers import leftovers, rows_with
@@ -95,6 +104,7 @@ class SqliteTraces:
         for scope in sorted(erased.scopes):
             for table, block in _BELOW.items():
                 gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
+        gone["event"] += self._writer.write(lambda connection: _unname(connection, erased))
         # First, since they leave the time of clearing: a key that lands after that is not kept, and one before it is met.
         gone["pack"] += self._writer.write(lambda c: _erase_packs(c, tenant_id, self._clock.now()))
         gone["idempotency"] += self._erase_keys(erased)
@@ -268,6 +278,22 @@ def _erase_turns(
         for task in OF_SITTINGS:
             gone["inquiry"] += _ran(connection, "forget_task", (place.tenant_id, task, ids))
     return gone
+
+
+def _unname(connection: apsw.Connection, erased: ErasedBeside) -> int:
+    given = (erased.tenant_id, json_list(sorted(erased.actors)), json_list(sorted(DECIDED)))
+    rows = list(connection.execute(_SQL["entries_of_actors"], given)) if erased.stand_in else []
+    bare = unnamed(erased, map(read_event, rows))
+    for entry in bare:
+        row = event_row(0, entry.position, entry.id, entry.recorded_at, entry)
+        _, _, _, _, _, caller, actor, subject, parties, _, _, content, *_ = row
+        changed = (caller, actor, subject, parties, content)
+        connection.execute(_SQL["unname_entry"], (erased.tenant_id, entry.id, *changed))
+    # What happened to them names who made them.
+    connection.execute(
+        _SQL["drop_lifecycle_of_events"], (erased.tenant_id, json_list([entry.id for entry in bare]))
+    )
+    return len(bare)
 
 
 def _erase_packs(connection: apsw.Connection, tenant_id: str, now: Instant) -> int:

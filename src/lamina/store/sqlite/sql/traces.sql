@@ -73,6 +73,18 @@ SELECT DISTINCT input_hash FROM model_output_source WHERE tenant_id = ?1 AND eve
 -- Answers of models, by their inputs.
 DELETE FROM model_output WHERE tenant_id = ?1 AND input_hash IN (SELECT value FROM json_each(?2));
 
+-- name: entries_of_actors
+-- The log's entries in the channels ?3 that actors made: ?2 and ?3 are JSON lists.
+SELECT * FROM event INDEXED BY event_position
+WHERE tenant_id = ?1
+  AND (caller IN (SELECT value FROM json_each(?2)) OR observed_actor IN (SELECT value FROM json_each(?2)))
+  AND origin_channel IN (SELECT value FROM json_each(?3))
+ORDER BY position;
+
+-- name: unname_entry
+-- An entry without who made it and why.
+UPDATE event SET caller = ?3, observed_actor = ?4, subject = ?5, parties = ?6, content = ?7 WHERE tenant_id = ?1 AND id = ?2;
+
 -- name: keys_after
 -- Idempotency keys of a tenant and what they led to, past one of them.
 SELECT caller, family, key, event_id, response FROM idempotency
