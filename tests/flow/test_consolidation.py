@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from given import TENANT, append
+from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Context, Directives, Event, Origin, Party, Stage, Trust
 from lamina.kernel.records import Belief, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.records import RecordQuery
+from lamina.store.redactions import redacted_shares
 from told import DAY, START, Memory
 
 MakeMemory = Callable[..., Memory]
@@ -233,3 +236,23 @@ def test_a_backlog_elsewhere_holds_back_only_who_shares_beliefs(make_memory: Mak
     assert [job.event.scope for job in memory.store.jobs.claim(Stage.CONSOLIDATED, limit=9, **claims)] == [
         BOB
     ]
+
+
+@pytest.mark.parametrize("is_private_said", [True, False])
+@pytest.mark.parametrize("is_sent_forgotten", [True, False])
+def test_what_was_not_sent_speaks_for_nothing_elsewhere_when_words_go(
+    make_memory: MakeMemory, is_private_said: bool, is_sent_forgotten: bool
+) -> None:
+    """Neither the share of a belief that has no words any more, nor what it loses with them, tells of a word that was not sent."""
+    memory = make_memory()
+    sent = tell(memory, "I live in Leipzig.", 3)
+    private = tell(memory, "I live in Leipzig.", 5, into=None) if is_private_said else None
+    memory.derive()
+    going = [each.id for each in (sent if is_sent_forgotten else private,) if each is not None]
+    step = Erasure(
+        tenant_id=TENANT, erasure_id="audit_x", by_actor="user:ana", cascade="redact_events", redact=going
+    )
+    list(erased_in_steps(memory.store, step))
+    (held,) = beliefs(memory)
+    assert redacted_shares(memory.store, TENANT, [held]).get(held.id, 0.0) == float(is_sent_forgotten)
+    assert (held.demoted_by is not None) is is_sent_forgotten

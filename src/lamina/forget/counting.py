@@ -110,16 +110,17 @@ def resting_alone(event_ids: Collection[str], citations: Iterable[Citation]) -> 
 def demoted_of(
     beliefs: Iterable[Belief],
     supports: Mapping[str, Sequence[Support]],
-    worded: Callable[[str], Event | None],
+    event_of: Callable[[str], Event | None],
+    going: Collection[str],
 ) -> tuple[str, ...]:
-    """The beliefs that lose the last words behind them; ``supports`` are those of the facts that they count, ``worded`` gives an event that
-    stays, and None for one that goes."""
+    """The beliefs that lose the last words behind them with the events that are ``going``; ``supports`` are those of the facts that they
+    count."""
     return tuple(
         each.id
         for each in beliefs
         if each.demoted_by is None
         and each.stance is not Stance.DEPRECATED
-        and redacted_share(leaves_of(each, supports), worded) == 1.0
+        and redacted_share(each.scope, leaves_of(each, supports), event_of, going) == 1.0
     )
 
 

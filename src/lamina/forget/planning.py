@@ -137,9 +137,9 @@ class Planner:
         facts = {counted.source_id for each in beliefs for counted in each.evidence}
         supports = self._store.records.supports_of(tenant_id, facts)
         going = {*plan.deleted, *plan.redacted}
-        sources = {edge.source_id for edges in supports.values() for edge in edges} - going
-        events = self._store.log.get(tenant_id, [*sources, *(facts - going)])
-        return demoted_of(beliefs, supports, events.get)
+        sources = {edge.source_id for edges in supports.values() for edge in edges}
+        events = self._store.log.get(tenant_id, sources | facts)
+        return demoted_of(beliefs, supports, events.get, going)
 
     def _candidates(self, tenant_id: str, area: Area, authored: Sequence[Candidate]) -> dict[str, Candidate]:
         inside = [each for root in area.roots for each in self._store.citations.within(tenant_id, root)]

@@ -19,4 +19,4 @@ def redacted_shares(store: Store, tenant_id: str, beliefs: Sequence[Belief]) -> 
     supports = store.records.supports_of(tenant_id, facts)
     leaves = {belief.id: leaves_of(belief, supports) for belief in beliefs}
     events = store.log.get(tenant_id, {each for said in leaves.values() for each in said if is_event(each)})
-    return {key: redacted_share(said, events.get) for key, said in leaves.items()}
+    return {each.id: redacted_share(each.scope, leaves[each.id], events.get) for each in beliefs}

@@ -218,7 +218,7 @@ class Keeper:
         self._ground.add_supports({each.source_id for each in last.evidence})
         leaves = leaves_of(last, self._ground.supports)
         known = self._ground.events_of(leaves)
-        if redacted_share(leaves, lambda key: None if key in worded else known.get(key)) < 1.0:
+        if redacted_share(last.scope, leaves, known.get, worded) < 1.0:
             return None
         lowered = demoted(last, self._ground.erasure.factor)
         return replace(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from lamina.kernel.events import REDACTED, Context, Directives, Event, Origin, Party, Stage
 from lamina.kernel.records import Belief, Evidence, Fact, Record, Stance, Support, is_event
+from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 
 __all__ = [
@@ -74,14 +75,21 @@ def leaves_of(belief: Belief, supports: Mapping[str, Sequence[Support]]) -> set[
     return found
 
 
-def redacted_share(leaves: Iterable[str], event_of: Callable[[str], Event | None]) -> float:
-    """The share of what a belief rests on that has no words any more, 0 to 1."""
-    said = list(leaves)
-    gone = sum(
-        not is_event(each) or (event := event_of(each)) is None or event.redacted_by is not None
-        for each in said
-    )
+def redacted_share(
+    scope: Scope, leaves: Iterable[str], event_of: Callable[[str], Event | None], going: Collection[str] = ()
+) -> float:
+    """The share of what a belief of a scope rests on that has no words any more, or is among what is ``going``, 0 to 1.
+
+    Of what other scopes said of it that counts alone which they sent there: of the rest nothing may show.
+    """
+    told = {each: event_of(each) if is_event(each) else None for each in leaves}
+    said = [key for key, event in told.items() if event is None or scope in _told_in(event)]
+    gone = sum(key in going or (event := told[key]) is None or event.redacted_by is not None for key in said)
     return gone / len(said) if said else 0.0
+
+
+def _told_in(event: Event) -> tuple[Scope | None, ...]:
+    return event.scope, event.directives.consolidate_into
 
 
 def demoted(belief: Belief, factor: float) -> Belief:
