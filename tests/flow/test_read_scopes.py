@@ -10,7 +10,8 @@ import pytest
 from given import TENANT
 from lamina.index.rows import event_row, record_row
 from lamina.kernel.events import Stage
-from lamina.kernel.records import Mention
+from lamina.kernel.records import Mention, Subject
+from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id
 
 ORG, TEAM, ALICE, BOB = (
@@ -194,3 +195,36 @@ def test_whether_others_used_a_name_is_not_told(world: Any, path: str, named: di
     )
     world.land(entities=[world.entity("mercury", mercury)], mentions=[said])
     assert world.get(path, scope=ALICE, view="descend", **named) == before
+
+
+@pytest.mark.parametrize("question", ["Who is Mercury?", "Where does Mercury live?"])
+def test_whether_others_used_a_name_is_not_told_by_a_recall(world: Any, question: str) -> None:
+    """What a split calls Mercury was never said here."""
+    world.clock.at += 1
+    mercury = Subject(entity_id(TENANT, "mercury"), "Ben")
+    event = world.event("Ben likes tea.", ALICE)
+    fact = world.fact(
+        scope=ALICE, subject=mercury, text="Ben likes tea.", predicate="likes", event_id=event.id
+    )
+    decided = world.support(event.id, mercury.id, relation=Tie.DECIDES)
+    world.land(fact, supports=[world.support(fact.id, event.id), decided])
+
+    def recalled() -> Any:
+        body = {"scope": ALICE, "query": question, "include": ["facts"], "diagnostics": "full"}
+        pack = world.post("/v1/recall", body).json()
+        phases = [{**each, "elapsed_ms": 0} for each in pack["provenance"]["trail"]]
+        return phases, pack["layers"], pack["diagnostics"]["lines"]
+
+    before = recalled()
+    told = world.event("Mercury is fast.", BOB)
+    said = Mention(
+        tenant_id=TENANT,
+        entity_id=mercury.id,
+        event_id=told.id,
+        scope=told.scope,
+        position=told.position,
+        surface="Mercury",
+    )
+    world.land(entities=[world.entity("mercury", mercury.id)], mentions=[said])
+    assert recalled() == before
+    assert before[1]["facts"] != []

@@ -17,7 +17,7 @@ from lamina.kernel.operations import Call
 from lamina.kernel.records import Concept, Fact, Layer, Record, Support, is_event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
-from lamina.language.entities import normalise_name
+from lamina.language.entities import entity_id, normalise_name
 from lamina.recall.changed import changes_of
 from lamina.recall.derived import (
     ENTITY_TOP,
@@ -142,7 +142,7 @@ class Gathering:
         names = set(plan.names)
         if plan.called is not None and plan.called.keys & names:
             names.add(normalise_name(plan.called.stored))
-        entities = self._store.records.entities(plan.tenant_id, names | askers)
+        entities = self._entities(names | askers)
         found: set[str] = set()
         for name, entity in entities.items():
             if name not in names and not plan.asks_for_all:
@@ -154,11 +154,22 @@ class Gathering:
                         layer=layer,
                         scopes=plan.scopes,
                         axes=plan.axes,
-                        subject=entity.id,
+                        subject=entity,
                         limit=ENTITY_TOP,
                     )
                     found.update(head.id for head in self._store.records.query_heads(query))
-        return frozenset(entity.id for entity in entities.values()), frozenset(found)
+        return frozenset(entities.values()), frozenset(found)
+
+    def _entities(self, names: Collection[str]) -> dict[str, str]:
+        """The ids of the entities that names stand for, by name: of what somebody called so, and of what a decision did. Whether others used a
+        name that nobody said here must make no difference."""
+        tenant_id, records = self._plan.tenant_id, self._store.records
+        said = records.entities(tenant_id, names)
+        unsaid = {entity_id(tenant_id, name): name for name in names if name not in said}
+        decided = records.dependants_of(tenant_id, unsaid) if unsaid else {}
+        return {name: each.id for name, each in said.items()} | {
+            unsaid[i]: i for i, by in decided.items() if by
+        }
 
     def _records(self, ids: Collection[str]) -> dict[str, Record]:
         plan = self._plan
