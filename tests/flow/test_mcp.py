@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from given import ManualClock
 from issuing import claims, issuers_file, paseto
 from lamina.app import build_server
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.mcp.tools import INSTRUCTIONS, TOOLS
 from lamina.settings import Settings
@@ -204,6 +205,23 @@ def test_groups_resources_and_prompts(world: Any) -> None:
         assert "thread launch" in prompt.messages[0].content.text  # type: ignore[union-attr]
 
     story(world, run, MODERN, "?tools=cortex")
+
+
+def test_a_secret_in_a_fact_is_no_part_of_a_resource(world: Any) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    facts = [
+        world.fact(name, scope=Scope("user:local"), text=text, event_id=world.event(text, "user:local").id)
+        for name, text in (("tea", "Ana likes tea."), ("key", f"Ana's key is {key}."))
+    ]
+    world.land(*facts)
+
+    async def run(client: Client) -> None:
+        read = await client.read_resource("lamina://scope/user:local")
+        lines = read.contents[0].text  # type: ignore[union-attr]
+        assert f"- Ana likes tea. [{facts[0].id}]" in lines
+        assert f"- (withheld: secret) [{facts[1].id}]" in lines
+
+    story(world, run, MODERN)
 
 
 def test_who_remembers_is_the_caller_and_an_assistants_words_are_the_agents(world: Any) -> None:

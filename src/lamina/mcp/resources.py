@@ -10,6 +10,7 @@ import mcp_types as types
 from lamina.continuity.judgements.startup_page import startup_page
 from lamina.errors import NotFound
 from lamina.kernel.shown import on_one_line
+from lamina.language.quarantine import quarantine_of_words, withheld
 from lamina.mcp.running import Caller
 
 __all__ = ["listed_resources", "read_resource"]
@@ -50,10 +51,16 @@ def read_resource(uri: str, caller: Caller) -> str:
     if uri.startswith(_SCOPE):
         scope = unquote(uri.removeprefix(_SCOPE))
         page = caller.ask("facts", {"scope": scope, "limit": _MOST})
-        lines = [f"- {on_one_line(each.text or each.predicate)} [{each.id}]" for each in page.items]
+        lines = [f"- {_worded(each.text or each.predicate)} [{each.id}]" for each in page.items]
         return "\n".join(lines) or f"No facts hold in {scope}."
     raise NotFound(
         "NOT_FOUND",
         f"there is no resource {uri[:128]!r}",
         hint="addresses are lamina://capsule/KIND/ID and lamina://scope/PATH",
     )
+
+
+def _worded(text: str) -> str:
+    """A fact as a model may read it, who did not ask for this one: without the secrets that a recall leaves out."""
+    reasons = quarantine_of_words(text)
+    return withheld(reasons) if reasons else on_one_line(text)
