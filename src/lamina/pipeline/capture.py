@@ -17,6 +17,7 @@ from lamina.kernel.time import Instant
 from lamina.pipeline.drafting import Drafting, draft_of
 from lamina.pipeline.item_hash import ItemHashes
 from lamina.pipeline.judging import Judging
+from lamina.pipeline.own_name import given_names, require_own_names
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.log import Appended, Capture
@@ -150,13 +151,13 @@ class Capturing:
         return captures
 
     def _completed(self, draft: EventDraft, key: IdempotencyKey, call: Call) -> EventDraft:
-        """Feedback with what it is of. What was sent before is recognised whatever became of its target since."""
-        if (
-            not judges(draft.modality, draft.content)
-            or self._store.idempotency.find(key, call.now) is not None
-        ):
+        """Feedback with what it is of. What was sent before is recognised whatever became of its target, or of its author's name."""
+        judged = judges(draft.modality, draft.content)
+        given = given_names(draft, call)
+        if not (judged or given) or self._store.idempotency.find(key, call.now) is not None:
             return draft
-        return self._judging.completed(draft, call)
+        require_own_names(self._store, given, call)
+        return self._judging.completed(draft, call) if judged else draft
 
     def _require_in_vocabulary(self, items: Sequence[Item], scope: Scope, family: str, call: Call) -> None:
         """Nothing, or ``Invalid`` for a stated value that the vocabulary of the scope does not have."""

@@ -138,8 +138,9 @@ class Correcting:
         supports = self._store.records.supports_of(tenant_id, [fact.id]).get(fact.id, ())
         sources = self._store.log.get(tenant_id, {fact.event_id, *(each.source_id for each in supports)})
         tellers = {event.observed_actor.id: event.observed_actor for event in sources.values()}
-        itself = tellers.get(speaker.id, speaker)
-        if fact.subject.id in (self._entity_of(fact, speaker), self._entity_of(fact, itself)):
+        # By the name that they go by there: one that they give now may be another's.
+        itself = tellers.get(speaker.id, Party.of(speaker.id))
+        if fact.subject.id in (self._entity_of(fact, Party.of(speaker.id)), self._entity_of(fact, itself)):
             return itself
         if speaker.id in tellers:
             return speaker

@@ -1,0 +1,88 @@
+"""Under whose name a caller writes.
+
+People are told apart by their names, and a caller may give one beside their own id. In a scope that several people write to, the name of
+somebody who spoke there would make the caller's words that person's own, and end what they said. So it takes what speaking for others
+takes, ``scope.write.about_other`` (decision 0084).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from lamina.errors import Forbidden
+from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import EventDraft, Party
+from lamina.kernel.operations import Call, Grant
+from lamina.kernel.records import Fact, Layer
+from lamina.kernel.scopes import Scope
+from lamina.kernel.time import Axes
+from lamina.language.entities import entity_id, normalise_name
+from lamina.store.entities import standing_entity
+from lamina.store.ports.records import RecordQuery
+from lamina.store.ports.store import Store
+
+__all__ = ["given_names", "require_own_names"]
+
+_READ_MAX: Final = 256
+_LATEST: Final = 1 << 62
+
+
+class GivenName(NamedTuple):
+    """A name that a caller gives as their own, the scope that hears it, and the field that has it."""
+
+    party: Party
+    place: Scope
+    field: str
+
+
+def given_names(draft: EventDraft, call: Call) -> list[GivenName]:
+    """The names that a caller gives beside those that their id has, where they may not write about others."""
+    parties = ((draft.observed_actor, "observed_actor.name"), (draft.subject, "subject.name"))
+    own = [each for each in parties if each[0].name is not None and each[0].id == draft.caller]
+    return [
+        GivenName(party, place, field)
+        for party, field in own
+        if _key(party) != _key(Party.of(party.id))
+        for place in (draft.scope, draft.directives.consolidate_into)
+        if place is not None and not call.permits.allows(Grant(Capability.SCOPE_WRITE_ABOUT_OTHER, place))
+    ]
+
+
+def require_own_names(store: Store, given: Sequence[GivenName], call: Call) -> None:
+    """Nothing, or ``Forbidden`` where somebody else goes by such a name in its scope. Who may not read there is not told of it."""
+    for party, place, field in given:
+        if call.may_read(place) and not _is_anothers(store, call.principal.tenant_id, place, party):
+            continue
+        try:
+            call.permits.require(Grant(Capability.SCOPE_WRITE_ABOUT_OTHER, place))
+        except Forbidden as denied:
+            raise Forbidden(
+                denied.code,
+                f"{field}: somebody else may go by this name there, and {denied.message}",
+                hint="leave the name out, or give one that tells the two apart",
+                details={**denied.details, "field": field},
+            ) from denied
+
+
+def _is_anothers(store: Store, tenant_id: str, place: Scope, party: Party) -> bool:
+    key = _key(party)
+    person = standing_entity(store, tenant_id, place, entity_id(tenant_id, key))
+    query = RecordQuery(
+        tenant_id=tenant_id,
+        layer=Layer.FACTS,
+        scopes=[place],
+        axes=Axes(seen_at=_LATEST, superseded=True),
+        subject=person,
+        limit=_READ_MAX,
+    )
+    found = store.records.query(query)
+    own = {each.event_id for each in found if isinstance(each, Fact) and each.said_by is None}
+    told = store.log.get(tenant_id, own).values()
+    speakers = {who for event in told for who in (event.observed_actor, event.subject)}
+    # Behind so many facts others may have spoken, too.
+    return len(found) == _READ_MAX or any(who.id != party.id and _key(who) == key for who in speakers)
+
+
+def _key(party: Party) -> str:
+    return normalise_name(party.display_name)
