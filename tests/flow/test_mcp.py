@@ -207,6 +207,17 @@ def test_groups_resources_and_prompts(world: Any) -> None:
     story(world, run, MODERN, "?tools=cortex")
 
 
+def test_no_operation_fails_as_a_tool_where_it_is_asked_nothing(world: Any) -> None:
+    async def run(client: Client) -> None:
+        for tool in (await client.list_tools()).tools:
+            result = await client.call_tool(tool.name, {})
+            assert "INTERNAL:" not in result.content[0].text, tool.name  # type: ignore[union-attr]
+        manifest = json.loads((await said(client, "relay_manifest"))[0])
+        assert manifest["service"] == "lamina"
+
+    story(world, run, MODERN, "?tools=all")
+
+
 def test_a_secret_in_a_fact_is_no_part_of_a_resource(world: Any) -> None:
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     facts = [

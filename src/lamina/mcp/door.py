@@ -168,6 +168,8 @@ class _Gated:
     ) -> Outcome:
         if operation is not None:
             result = caller.ask(name, given)
+            if isinstance(result, bytes):  # what never changes is kept as it goes over HTTP
+                result = operation.result.model_validate_json(result)
             return Outcome(result.model_dump_json(by_alias=True), result)
         try:
             arguments = TOOLS[name].arguments.model_validate(dict(given))
