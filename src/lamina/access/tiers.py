@@ -27,6 +27,7 @@ from lamina.access.presets import Preset
 from lamina.access.rules import AuditRules, RateRules
 from lamina.access.tenant_tiers import TenantTiers
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.defining import DEFINITIONS_SCOPE
 from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.expiry import TtlRules
 from lamina.kernel.operations import Grant, Principal
@@ -226,6 +227,8 @@ class Snapshot:
                 return across
         if needed_role(capability) is Role.NONE:
             return None
+        if DEFINITIONS_SCOPE.contains(scope):
+            return self._denied(grant, "scope", "it is the server's own: what a tenant defines lies there")
         administers = capability is Capability.POLICY_ADMINISTER_SCOPE or capability in _ERASES
         place = self.place(principal.tenant_id, scope, anew=administers)
         if administers and self.overrules_owners(principal):
