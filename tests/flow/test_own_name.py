@@ -97,3 +97,15 @@ def test_who_may_write_about_others_gives_any_name(team: Team) -> None:
     assert team.code("POST", "/v1/experience", sent, by=MALLORY) == 202
     team.said("PUT", "/v1/policy/tenant/acme", {}, by=ROOT)
     assert team.code("POST", "/v1/experience", sent, by=MALLORY) == 202, "it was stored already"
+
+
+def test_nobody_is_refused_their_name_for_having_said_much(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.pipeline.own_name._READ", (1, 2))
+    named = {"observed_actor": {"id": MALLORY, "name": "Mal Ortega"}}
+    said = [team.tell(f"I like {what}.", **named) for what in ("tea", "jam", "rain", "chess")]
+    assert said == [202] * 4
+    assert team.tell(
+        "I like snow.", "user:alice", observed_actor={"id": "user:alice", "name": "Mal Ortega"}
+    ) == ("POLICY_DENIED")

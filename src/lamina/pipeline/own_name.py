@@ -8,6 +8,7 @@ takes, ``scope.write.about_other`` (decision 0084).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from lamina.errors import Forbidden
@@ -24,7 +25,8 @@ from lamina.store.ports.store import Store
 
 __all__ = ["given_names", "require_own_names"]
 
-_READ_MAX: Final = 256
+_READ: Final = (8, 256)
+"""So many facts of who goes by a name are looked at, the newest, and so many where none of these is their own word."""
 _LATEST: Final = 1 << 62
 
 
@@ -66,22 +68,26 @@ def require_own_names(store: Store, given: Sequence[GivenName], call: Call) -> N
 
 
 def _is_anothers(store: Store, tenant_id: str, place: Scope, party: Party) -> bool:
+    """Whether somebody of another id told what is newest of who goes by the name. Where that is the caller's own word, the name was free, or
+    theirs, when they gave it first."""
     key = _key(party)
-    person = standing_entity(store, tenant_id, place, entity_id(tenant_id, key))
     query = RecordQuery(
         tenant_id=tenant_id,
         layer=Layer.FACTS,
         scopes=[place],
         axes=Axes(seen_at=_LATEST, superseded=True),
-        subject=person,
-        limit=_READ_MAX,
+        subject=standing_entity(store, tenant_id, place, entity_id(tenant_id, key)),
     )
-    found = store.records.query(query)
-    own = {each.event_id for each in found if isinstance(each, Fact) and each.said_by is None}
-    told = store.log.get(tenant_id, own).values()
-    speakers = {who for event in told for who in (event.observed_actor, event.subject)}
-    # Behind so many facts others may have spoken, too.
-    return len(found) == _READ_MAX or any(who.id != party.id and _key(who) == key for who in speakers)
+    for limit in _READ:
+        found = store.records.query(replace(query, limit=limit))
+        own = {each.event_id for each in found if isinstance(each, Fact) and each.said_by is None}
+        told = store.log.get(tenant_id, own).values()
+        speakers = {
+            who.id for event in told for who in (event.observed_actor, event.subject) if _key(who) == key
+        }
+        if speakers or len(found) < limit:
+            return not speakers <= {party.id}
+    return True  # so much is said of them by others that nobody can tell
 
 
 def _key(party: Party) -> str:

@@ -104,13 +104,21 @@ class SqliteTraces:
         for scope in sorted(erased.scopes):
             for table, block in _BELOW.items():
                 gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
-        gone["event"] += self._writer.write(lambda connection: _unname(connection, erased))
+        gone["event"] += self._unname(erased)
         # First, since they leave the time of clearing: a key that lands after that is not kept, and one before it is met.
         gone["pack"] += self._writer.write(lambda c: _erase_packs(c, tenant_id, self._clock.now()))
         gone["idempotency"] += self._erase_keys(erased)
         if +gone:
             self._writer.write(lambda connection: connection.execute(_SQL["ask_scrubbing"]))
         return +gone
+
+    def _unname(self, erased: ErasedBeside) -> int:
+        """Take name and reason from the entries that actors made. They are found before the write begins: nobody waits for a look through the log."""
+        if erased.stand_in is None or not erased.actors:
+            return 0
+        made = (erased.tenant_id, json_list(sorted(erased.actors)), json_list(sorted(DECIDED)))
+        ids = json_list([row[0] for row in self._readers.rows(_SQL["entries_of_actors"], made)])
+        return self._writer.write(lambda connection: _unname(connection, erased, ids))
 
     def _repeated(self, block: str, bindings: Row) -> int:
         """Run a block that deletes so many rows at once until it finds none."""
@@ -280,9 +288,8 @@ def _erase_turns(
     return gone
 
 
-def _unname(connection: apsw.Connection, erased: ErasedBeside) -> int:
-    given = (erased.tenant_id, json_list(sorted(erased.actors)), json_list(sorted(DECIDED)))
-    rows = list(connection.execute(_SQL["entries_of_actors"], given)) if erased.stand_in else []
+def _unname(connection: apsw.Connection, erased: ErasedBeside, ids: str) -> int:
+    rows = list(connection.execute(_SQL["events_by_id"], (erased.tenant_id, ids)))
     bare = unnamed(erased, map(read_event, rows))
     for entry in bare:
         row = event_row(0, entry.position, entry.id, entry.recorded_at, entry)

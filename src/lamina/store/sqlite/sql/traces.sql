@@ -74,8 +74,8 @@ SELECT DISTINCT input_hash FROM model_output_source WHERE tenant_id = ?1 AND eve
 DELETE FROM model_output WHERE tenant_id = ?1 AND input_hash IN (SELECT value FROM json_each(?2));
 
 -- name: entries_of_actors
--- The log's entries in the channels ?3 that actors made: ?2 and ?3 are JSON lists.
-SELECT * FROM event INDEXED BY event_position
+-- The ids of the log's entries in the channels ?3 that actors made: ?2 and ?3 are JSON lists. All events are looked through.
+SELECT id FROM event INDEXED BY event_position
 WHERE tenant_id = ?1
   AND (caller IN (SELECT value FROM json_each(?2)) OR observed_actor IN (SELECT value FROM json_each(?2)))
   AND origin_channel IN (SELECT value FROM json_each(?3))
