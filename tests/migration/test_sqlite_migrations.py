@@ -46,10 +46,10 @@ from lamina.store.ports.log import Appended, Capture, EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import read_record, record_row
-from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite import SqliteStore, engine
 from lamina.store.sqlite.codec import event_row, read_event
 from lamina.store.sqlite.lifecycle import LifecycleWriter
-from lamina.store.sqlite.migrate import migrate, migrations
+from lamina.store.sqlite.migrate import migrate, migrations, schema_number_of
 
 SCHEMA = files("lamina.store.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
 
@@ -149,6 +149,24 @@ def test_a_step_that_fails_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch
         migrate(connection)
     assert list(connection.execute("SELECT name FROM sqlite_schema WHERE name IN ('half', 'event')")) == []
     assert list(connection.execute("SELECT * FROM migration")) == []
+
+
+def test_the_shape_does_not_change_under_somebody_who_has_the_database_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_HANDOVER_S", 0.0)
+    older = with_steps(apsw.Connection(str(tmp_path / "lamina.db")), "0047")
+    older.execute("PRAGMA journal_mode = wal")
+    assert schema_number_of(older) == 46
+    with pytest.raises(Conflict) as refused:
+        SqliteStore(tmp_path)
+    assert refused.value.code == "FOLDER_IN_USE"
+    assert schema_number_of(older) == 46
+    older.close()
+    SqliteStore(tmp_path).close()
+    todays = SqliteStore(tmp_path)
+    SqliteStore(tmp_path).close()  # beside others where the shape is today's
+    todays.close()
 
 
 def test_lifecycle_rows_from_before_keep_their_numbers_and_the_next_is_one_higher() -> None:

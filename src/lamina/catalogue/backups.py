@@ -37,7 +37,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "FOLDER_IN_USE": ErrorCode(
         "Conflict",
         STATE,
-        "A server, a worker or another restore uses the folder that a backup was to be restored into. Nothing was restored.",
+        "A server, a worker or another restore uses the folder that a backup was to be restored into, or that a newer release was to bring "
+        "to its shape. Nothing was changed.",
     ),
     "FOLDER_NOT_EMPTY": ErrorCode(
         "Conflict",

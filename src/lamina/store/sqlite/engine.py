@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
-from lamina.errors import NotFound, Unavailable
+from lamina.errors import Conflict, NotFound, Unavailable
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.time import Clock, SystemClock
 from lamina.observe.rounds import Failures
@@ -38,7 +40,7 @@ from lamina.store.sqlite.lifecycle import LifecycleWriter, SqliteLifecycle
 from lamina.store.sqlite.locks import SharedLocks
 from lamina.store.sqlite.log import SqliteLog, SqliteScopes
 from lamina.store.sqlite.messages import SqliteMessages
-from lamina.store.sqlite.migrate import migrate
+from lamina.store.sqlite.migrate import migrate, migrations, schema_number_of
 from lamina.store.sqlite.model_outputs import SqliteModelOutputs
 from lamina.store.sqlite.packs import SqlitePacks
 from lamina.store.sqlite.records import SqliteRecords
@@ -58,6 +60,8 @@ FILE_NAME = "lamina.db"
 LOCKS = "locks"
 BELLS = "bells"
 RESTORING = "restoring"
+_HANDOVER_S: Final = 10.0
+_LOOK_S: Final = 0.1
 _DERIVED = {
     "record": "SELECT * FROM record ORDER BY tenant_id, id, version",
     "support": "SELECT * FROM support ORDER BY tenant_id, record_id, source_id, relation",
@@ -112,6 +116,7 @@ def _opened(path: Path, *, durable: bool) -> apsw.Connection:
         # Before SQLite does: the write-ahead files beside it take its mode when they are made.
         path.touch(mode=0o600)
         path.chmod(0o600)
+        _require_current_or_alone(path)
         connection = open_connection(path, durable=durable)
         migrate(connection)
     except OSError as error:
@@ -119,6 +124,39 @@ def _opened(path: Path, *, durable: bool) -> apsw.Connection:
     except apsw.Error as error:
         raise _cannot_open(path, str(error)) from error
     return connection
+
+
+def _require_current_or_alone(path: Path) -> None:
+    """Nothing, or ``Conflict`` (FOLDER_IN_USE) where a database is to get another shape while somebody has it open: statements of an
+    older release would fail from then on. Who stops just now has ten seconds."""
+    until = time.monotonic() + _HANDOVER_S
+    while _is_of_before(path) and not _is_alone(path):
+        if time.monotonic() > until:
+            raise Conflict(
+                "FOLDER_IN_USE",
+                f"{path.parent} is to be brought to the shape of this release, and another process uses it",
+                hint="stop the lamina serve or lamina worker of the older release first",
+            )
+        time.sleep(_LOOK_S)
+
+
+def _is_of_before(path: Path) -> bool:
+    with contextlib.closing(apsw.Connection(str(path))) as connection:
+        connection.set_busy_timeout(
+            int(_HANDOVER_S * 1000)
+        )  # somebody else may just look whether they are alone
+        return 0 < schema_number_of(connection) < migrations()[-1].number
+
+
+def _is_alone(path: Path) -> bool:
+    """Whether nobody has a database open, in any process: an exclusive lock can be had, which ends with this look."""
+    with contextlib.closing(apsw.Connection(str(path))) as probe:
+        probe.execute("PRAGMA locking_mode = exclusive")
+        try:
+            probe.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        except apsw.BusyError:
+            return False
+    return True
 
 
 def _cannot_open(path: Path, reason: str) -> Unavailable:
