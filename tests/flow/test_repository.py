@@ -21,6 +21,7 @@ from lamina.store.documents.gathering import DamagedPack, gathered
 from lamina.store.documents.repository import folder_name
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Write
 from lamina.store.sqlite import SqliteStore
+from processes import wait_until
 
 PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
 
@@ -440,6 +441,22 @@ def test_a_repository_that_cannot_be_written_is_told_as_long_as_it_lasts(
         assert store.upkeep.state().repositories_behind == 1
     write(store, Change("a", PUT, b"3"))
     assert store.upkeep.state().repositories_behind == 0
+    store.close()
+
+
+@needs_git
+def test_what_a_disk_refused_is_committed_once_it_works_though_nobody_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    write(store, Change("a", PUT, b"1"))
+    with monkeypatch.context() as broken:
+        broken.setattr("lamina.store.documents.growing.place_pack", refused)
+        with pytest.raises(Unavailable):
+            write(store, Change("a", PUT, b"2"))
+    wait_until(lambda: store.upkeep.state().repositories_behind == 0, 20.0)
+    assert store.upkeep.state().failing == {}
+    assert files(tmp_path) == {"a": "2"}
     store.close()
 
 

@@ -77,8 +77,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "REPOSITORY_UNAVAILABLE": ErrorCode(
         "Unavailable",
         SERVER,
-        "The document is kept, but its commit could not be made: the disk refuses. It is made with the next write or at "
-        "the next start. Read the document before you write it again.",
+        "The document is kept, but its commit could not be made: the disk refuses. It is made by itself once that "
+        "works. Read the document before you write it again.",
     ),
     "MISSING_SCOPE": ErrorCode(
         "Forbidden",

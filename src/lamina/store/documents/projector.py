@@ -11,6 +11,7 @@ import fcntl
 import logging
 import shutil
 import threading
+import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
@@ -106,6 +107,7 @@ class Projector:
         self._made: OrderedDict[tuple[str, int], str] = OrderedDict()
         self._due: set[str] = set()
         self._behind: set[str] = set()  # tenants whose repository lacks something of the rows
+        self._again_at = 0.0  # when those are tried again that could not be brought to their rows
         self._damaged: set[str] = set()  # tenants whose repository was seen to be damaged
         self._lock = threading.Lock()
         self._asked = threading.Condition(self._lock)
@@ -252,6 +254,10 @@ class Projector:
                 self._asked.notify_all()
                 if not self._asked.wait(limits.REWRITE_LOOK_S):
                     self._look_for_erased()
+                    if (
+                        time.monotonic() >= self._again_at
+                    ):  # nobody may write for long, and a clone lacks what is kept
+                        self._due.update(self._behind)
             self._idle = False
             due, self._due = sorted(self._due), set()
             return due
@@ -306,7 +312,7 @@ class Projector:
             # The worktree may be ahead of the repository: the next attempt reads it anew.
             self._followed.pop(tenant_id, None)
             self._behind.add(tenant_id)
-            self._failures.note(_PART, error)
+            self._again_at = time.monotonic() + self._failures.note(_PART, error)
             self._fail(_unavailable(error), tenant_id=tenant_id)
         else:
             self._works(tenant_id)
@@ -487,5 +493,5 @@ def _kept(reason: str) -> Unavailable:
     return Unavailable(
         "REPOSITORY_UNAVAILABLE",
         f"the write is kept, but its commit could not be made: {reason}",
-        hint="check the disk; the commit is made with the next write or at the next start",
+        hint="check the disk; the commit is made by itself once that works",
     )

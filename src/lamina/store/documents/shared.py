@@ -343,5 +343,5 @@ def _kept(reason: str) -> Unavailable:
     return Unavailable(
         "REPOSITORY_UNAVAILABLE",
         f"the write is kept, but its commit could not be made: {reason}",
-        hint="check the disk; the commit is made with the next write or at the next start",
+        hint="check the disk; the commit is made by itself once that works",
     )
