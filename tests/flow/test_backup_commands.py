@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import lzma
 import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -58,6 +61,15 @@ def test_commands_make_check_and_restore(data: Path, tmp_path: Path) -> None:
     assert "very secret" not in str(manifest)
     again = ("restore", made, "--key-file", key, "--data", tmp_path / "second", "--without-tombstones")
     assert lamina(*again)[0] == 5
+
+
+@pytest.mark.usefixtures("unhurried")
+def test_what_an_older_release_left_is_not_told_to_be_nothing(tmp_path: Path) -> None:
+    packed = lzma.decompress((Path(__file__).parents[1] / "data" / "folders" / "0ed09b5.tar.xz").read_bytes())
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    code, said = lamina("backup", "--data", tmp_path / "0ed09b5", "--to", tmp_path / "b")
+    assert (code, "0 events" in said, "events were not counted" in said) == (0, False, True)
 
 
 @pytest.mark.usefixtures("unhurried")

@@ -161,11 +161,10 @@ def _settings(data: Path | None, key_file: Path | None, to: Path | None = None) 
 def _contents(manifest: BackupManifest) -> str:
     from lamina.kernel.time import rfc3339
 
-    tenants = len(manifest.tenants)
-    return (
-        f"{manifest.events:,} events of {tenants} {'tenant' if tenants == 1 else 'tenants'} "
-        f"as of {rfc3339(manifest.made_at)}"
-    )
+    tenants, moment = len(manifest.tenants), f"as of {rfc3339(manifest.made_at)}"
+    if not tenants:  # so it is of a folder that another release left, however much is in it
+        return f"a database of shape {manifest.schema_number}, whose events were not counted, {moment}"
+    return f"{manifest.events:,} events of {tenants} {'tenant' if tenants == 1 else 'tenants'} {moment}"
 
 
 def _restore_documents(settings: Settings, clone: Path, tenant: str | None) -> None:
