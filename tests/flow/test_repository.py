@@ -18,6 +18,7 @@ from given import NOON, TENANT, CountedIds, ManualClock
 from lamina import limits
 from lamina.errors import Unavailable
 from lamina.store.documents.gathering import DamagedPack, gathered
+from lamina.store.documents.projector import LOCK
 from lamina.store.documents.repository import folder_name
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Write
 from lamina.store.sqlite import SqliteStore
@@ -441,6 +442,17 @@ def test_a_repository_that_cannot_be_written_is_told_as_long_as_it_lasts(
         assert store.upkeep.state().repositories_behind == 1
     write(store, Change("a", PUT, b"3"))
     assert store.upkeep.state().repositories_behind == 0
+    store.close()
+
+
+def test_a_lock_that_cannot_be_made_refuses_the_write_and_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "relay" / LOCK).mkdir(parents=True)
+    store = SqliteStore(tmp_path, durable=False)
+    with pytest.raises(Unavailable) as refused:
+        write(store, Change("a", PUT, b"1"))
+    assert (refused.value.code, store.documents.head(TENANT)) == ("WAL_UNAVAILABLE", None)
+    (tmp_path / "relay" / LOCK).rmdir()
+    write(store, Change("a", PUT, b"1"))
     store.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from lamina.errors import Unavailable
 from lamina.store.documents.repository import folder_name
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Landed, Write
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.documents import DocumentRows
 
 Opened = Callable[[], SqliteStore]
 
@@ -119,3 +121,38 @@ def test_a_maker_that_is_killed_is_followed_by_who_writes_next(opened: Opened, t
         maker.wait()
         made.append(write(left, "c"))
     assert [each.sha for each in made] == history(tmp_path)[1:]
+
+
+def test_what_has_landed_is_told_to_be_kept_whatever_fails_behind_it(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = opened(), opened()
+    write(first, "a")
+    with monkeypatch.context() as full:
+
+        def refused(*_: object, **__: object) -> None:
+            raise Unavailable("WAL_UNAVAILABLE", "the log cannot be reached: FullError")
+
+        full.setattr(DocumentRows, "note", refused)
+        for store, path in ((first, "b"), (second, "c")):
+            with pytest.raises(Unavailable) as told:
+                write(store, path)
+            assert told.value.code == "REPOSITORY_UNAVAILABLE"
+    assert [each.path for each in first.documents.below(TENANT, "", after="", limit=9)] == ["a", "b", "c"]
+    assert write(first, "d").number == 4
+
+
+def test_without_room_for_another_open_file_nothing_is_written_and_that_is_said(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened()
+    with monkeypatch.context() as full:
+
+        def refused(*_: object) -> None:
+            raise OSError(errno.EMFILE, "Too many open files")
+
+        full.setattr("lamina.store.documents.shared.socket.socket", refused)
+        with pytest.raises(Unavailable) as told:
+            write(store, "a")
+    assert (told.value.code, store.documents.head(TENANT)) == ("WAL_UNAVAILABLE", None)
+    assert write(store, "a").number == 1

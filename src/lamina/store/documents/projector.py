@@ -33,6 +33,7 @@ from lamina.store.documents.repository import (
     replace_repository,
 )
 from lamina.store.ports.documents import Commit, CommitChanges, Landed
+from lamina.store.ports.projecting import kept, out_of_reach
 
 __all__ = ["LOCK", "CommitRows", "Projector"]
 
@@ -122,14 +123,18 @@ class Projector:
     def claim(self) -> None:
         """Nothing when this process may write documents; the first call starts the projector.
 
-        Raises ``Unavailable`` (DOCUMENTS_IN_USE) while another process may, (WAL_UNAVAILABLE) once the store is closed.
+        Raises ``Unavailable`` (DOCUMENTS_IN_USE) while another process may, (WAL_UNAVAILABLE) once the store is closed, and where the
+        lock cannot be made.
         """
         with self._lock:
             self._check_open()
             if self._held is not None:
                 return
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            lock = (self._folder / LOCK).open("ab")
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                lock = (self._folder / LOCK).open("ab")
+            except OSError as error:
+                raise out_of_reach(error.strerror or str(error)) from error
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -149,11 +154,7 @@ class Projector:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise Unavailable(
-                "WAL_UNAVAILABLE",
-                "the documents cannot be reached: the store is closed",
-                hint="start the server again",
-            )
+            raise out_of_reach("the store is closed", "start the server again")
 
     def recover(self) -> None:
         """Finish what a crash left; nothing where another process may write."""
@@ -172,7 +173,7 @@ class Projector:
         with self._lock:
             # Under the lock: whoever asks before the projector sees that it is closed is still served.
             if self._closed:
-                raise _kept("the store is closed")
+                raise kept("the store is closed")
             made = {each: self._made.pop(each) for each in places if each in self._made}
             futures = {each: self._waiting.setdefault(each, Future()) for each in places if each not in made}
             for place, each in zip(places, commits, strict=True):
@@ -279,7 +280,7 @@ class Projector:
         with self._lock:
             self._closed = True
             self._asked.notify_all()
-        self._fail(_kept("the store is closed"))
+        self._fail(kept("the store is closed"))
 
     def _fail(self, failure: LaminaError, tenant_id: str | None = None) -> None:
         """Tell those who wait, of one tenant or of all."""
@@ -484,14 +485,6 @@ def _unavailable(error: BaseException) -> LaminaError:
         return error
     failure: LaminaError = Fault("INTERNAL", f"the repository of documents failed: {type(error).__name__}")
     if isinstance(error, OSError | pygit2.GitError | DamagedRepository):
-        failure = _kept(type(error).__name__)
+        failure = kept(type(error).__name__)
     failure.__cause__ = error
     return failure
-
-
-def _kept(reason: str) -> Unavailable:
-    return Unavailable(
-        "REPOSITORY_UNAVAILABLE",
-        f"the write is kept, but its commit could not be made: {reason}",
-        hint="check the disk; the commit is made by itself once that works",
-    )

@@ -25,6 +25,7 @@ from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.store.documents.projector import LOCK, CommitRows, Projector
 from lamina.store.ports.documents import Commit, Landed
+from lamina.store.ports.projecting import kept, out_of_reach
 
 __all__ = ["SharedProjector", "StandingRows"]
 
@@ -120,12 +121,12 @@ class SharedProjector:
                 return [str(sha) for sha in self._ask({"op": "stand", "commits": places})["shas"]]
             except _Gone:
                 if time.monotonic() > until:
-                    raise _kept(_NOBODY) from None
+                    raise kept(_NOBODY) from None
             try:
                 self._take_over()
             except Unavailable as error:
                 if error.code != "DOCUMENTS_IN_USE":
-                    raise _kept("the store is closed") from error
+                    raise kept(error.message) from error
                 time.sleep(_AGAIN_S)
 
     def head(self, tenant_id: str) -> Commit | None:  # noqa: ARG002 - the port's shape
@@ -159,12 +160,16 @@ class SharedProjector:
         return self._service is not None
 
     def _take_over(self) -> None:
-        """Make commits here from now on; raises ``Unavailable`` (DOCUMENTS_IN_USE) while another process does."""
+        """Make commits here from now on; raises ``Unavailable`` (DOCUMENTS_IN_USE) while another process does, and as ``claim`` of the
+        projector."""
         with self._lock:
             if self._service is None:
                 self._own.claim()
                 if not self._closed:
-                    self._service = _Service(self._folder, self._answered)
+                    try:
+                        self._service = _Service(self._folder, self._answered)
+                    except OSError as error:
+                        raise out_of_reach(error.strerror or str(error)) from error
 
     def _made(self, commits: Sequence[Landed]) -> list[str]:
         """The hashes of commits, also of those that a process made which ended before it could say so."""
@@ -222,7 +227,10 @@ class SharedProjector:
             raise _Gone from None
         if not address:
             raise _Gone
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        except OSError:  # too many open files
+            raise _Gone from None
         try:
             connection.settimeout(_CONNECT_S)
             connection.connect(address)
@@ -337,11 +345,3 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
             raise ConnectionResetError("the connection has ended")
         data += part
     return data
-
-
-def _kept(reason: str) -> Unavailable:
-    return Unavailable(
-        "REPOSITORY_UNAVAILABLE",
-        f"the write is kept, but its commit could not be made: {reason}",
-        hint="check the disk; the commit is made by itself once that works",
-    )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
+from lamina.errors import Unavailable
 from lamina.store.ports.documents import Commit, Landed
 
-__all__ = ["Projecting"]
+__all__ = ["KEPT", "Projecting", "kept", "out_of_reach"]
+
+KEPT: Final = "REPOSITORY_UNAVAILABLE"
 
 
 class Projecting(Protocol):
@@ -48,3 +51,17 @@ class Projecting(Protocol):
     def close(self) -> None:
         """Finish what waits, then stop."""
         ...
+
+
+def kept(reason: str) -> Unavailable:
+    """The refusal of a write whose rows have landed: whoever makes it again makes another."""
+    return Unavailable(
+        KEPT,
+        f"the write is kept, but its commit could not be made: {reason}",
+        hint="check the disk; the commit is made by itself once that works",
+    )
+
+
+def out_of_reach(reason: str, hint: str = "check the disk, then retry") -> Unavailable:
+    """The refusal of a write of which nothing has landed."""
+    return Unavailable("WAL_UNAVAILABLE", f"the documents cannot be reached: {reason}", hint=hint)

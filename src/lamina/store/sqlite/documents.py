@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import apsw
 
-from lamina.errors import Unavailable
+from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.relay import told_path
 from lamina.kernel.time import Clock, Instant
+from lamina.observe.rounds import class_of
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.documents import (
     Change,
@@ -29,7 +30,7 @@ from lamina.store.ports.documents import (
     Written,
 )
 from lamina.store.ports.log import Appended
-from lamina.store.ports.projecting import Projecting
+from lamina.store.ports.projecting import KEPT, Projecting, kept
 from lamina.store.rows import Row
 from lamina.store.rules.documents import (
     Standing,
@@ -198,7 +199,7 @@ class SqliteDocuments:
             lambda connection: [self._write(connection, write) for write in writes], event_of=_only_event
         )
         fresh = [(write, each) for write, each in zip(writes, landed, strict=True) if not each.replayed]
-        shas = iter(self._projecting.stand([_left_by(write, each) for write, each in fresh]))
+        shas = iter(self._stand([_left_by(write, each) for write, each in fresh]))
         return [each if each.replayed else _standing_as(each, next(shas)) for each in landed]
 
     def restore(self, tenant_id: str, past: Iterable[PastWrite], tell: Tell) -> Commit:
@@ -220,8 +221,17 @@ class SqliteDocuments:
             return last.commit
 
         commit = self._writer.write(work)
-        (sha,) = self._projecting.stand([Landed(tenant_id, commit)])
+        (sha,) = self._stand([Landed(tenant_id, commit)])
         return replace(commit, sha=sha)
+
+    def _stand(self, landed: Sequence[Landed]) -> list[str]:
+        """The hashes of what has landed. Whatever fails by now is told as of a write that is kept: its key is not free again."""
+        try:
+            return self._projecting.stand(landed)
+        except (LaminaError, OSError) as error:
+            if isinstance(error, LaminaError) and error.code == KEPT:
+                raise
+            raise kept(class_of(error)) from error
 
     def _write(self, connection: apsw.Connection, write: Write) -> Written:
         assert write.changes, "a write changes something"
