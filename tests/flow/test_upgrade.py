@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import lzma
 import tarfile
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from given import ManualClock
@@ -94,6 +96,26 @@ def test_a_process_that_ends_in_the_middle_is_gone_on_with(folder: Path, steps: 
         opened.upgrader.step()
         made += 1
         steps += 1
+    upgraded = list(opened.store.snapshot())
+    assert opened.replayed() == upgraded
+    opened.close()
+
+
+def test_what_was_derived_aside_is_begun_anew_where_its_file_is_damaged(folder: Path) -> None:
+    opened = Opened(folder)
+    opened.upgrader.begin()
+    group = opened.store.rederivation.next_group()
+    assert group is not None
+    opened.store.rederivation.aside(group).close()
+    aside = folder / "rederived" / "lamina.db"
+    with contextlib.closing(apsw.Connection(str(aside))) as connection:
+        ((page, size),) = connection.execute(
+            "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = 'event'"
+        )
+    with aside.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xa5" * size)
+    opened.upgrader.drain()
     upgraded = list(opened.store.snapshot())
     assert opened.replayed() == upgraded
     opened.close()

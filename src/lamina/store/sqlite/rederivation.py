@@ -31,6 +31,7 @@ from lamina.store.sqlite.erasing import fill_frozen, forget_aside
 from lamina.store.sqlite.index import drop_text
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.payloads import read_payload
+from lamina.store.sqlite.upkeep import database_faults
 
 __all__ = ["ASIDE", "SqliteRederivation", "rederivation_of"]
 
@@ -64,6 +65,10 @@ class SqliteRederivation:
     @property
     def _folder(self) -> Path:
         return self._path.parent / ASIDE
+
+    @property
+    def _file_aside(self) -> Path:
+        return self._folder / self._path.name
 
     def begin(self, versions: Versions) -> RederivationState:
         """Mirrors ``Rederivation.begin``."""
@@ -119,8 +124,10 @@ class SqliteRederivation:
 
     def aside(self, group: ScopeGroup) -> Store:
         """Mirrors ``Rederivation.aside``."""
-        if self._folder.exists() and not self._is_of(group):
-            shutil.rmtree(self._folder)
+        if self._folder.exists() and (not self._is_of(group) or database_faults(self._file_aside)):
+            shutil.rmtree(
+                self._folder
+            )  # torn, as where a folder was copied while it was written to: its jobs would fail for good
         store = self._opened(self._folder)
         if not self._is_of(group):
             try:
@@ -132,7 +139,7 @@ class SqliteRederivation:
 
     def _is_of(self, group: ScopeGroup) -> bool:
         """Whether the store aside is the whole log of a group, to be derived by today's versions."""
-        readers = Readers(self._folder / self._path.name)
+        readers = Readers(self._file_aside)
         try:
             row = readers.row(_SQL["aside_is_of"])
         except (Fault, Unavailable, apsw.Error):
@@ -146,7 +153,7 @@ class SqliteRederivation:
 
     def _fill(self, group: ScopeGroup) -> None:
         bindings = (group.tenant_id, json_list(group.scopes))
-        with self._transaction(self._folder / self._path.name, self._path, "live") as connection:
+        with self._transaction(self._file_aside, self._path, "live") as connection:
             connection.execute(_SQL["fill_events"], bindings)
             for block in ("fill_definitions", "fill_inquiries", "fill_outputs", "fill_output_sources"):
                 connection.execute(_SQL[block], bindings if "?2" in _SQL[block] else bindings[:1])
@@ -183,7 +190,7 @@ class SqliteRederivation:
 
     def swap(self, group: ScopeGroup) -> bool:
         """Mirrors ``Rederivation.swap``."""
-        with self._transaction(self._path, self._folder / self._path.name, "aside") as connection:
+        with self._transaction(self._path, self._file_aside, "aside") as connection:
             swapped = self._swap(connection, group)
         shutil.rmtree(self._folder)
         return swapped
