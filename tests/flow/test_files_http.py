@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from lamina.errors import Unavailable
 from lamina.store.ports.documents import Change, ChangeKind, Write
 
 NOTE = "memory/notes/launch.md"
@@ -52,6 +53,18 @@ def test_a_written_file_is_read_back_and_stands_in_a_commit(world: Any) -> None:
     assert written == {"ok": True, "path": NOTE, "committed": True, "latest_commit": head.sha}
     assert head.message == f"write: {NOTE}"
     assert _read(world, NOTE) == {"ok": True, "path": NOTE, "content": "# Launch\nGrüße\n"}
+
+
+def test_a_write_whose_key_could_not_be_kept_is_told_as_done(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise Unavailable("WAL_UNAVAILABLE", "the log cannot be reached: FullError")
+
+    monkeypatch.setattr(type(world.store.idempotency), "remember", refused)
+    sent = {"path": NOTE, "content": "once"}
+    answer = world.call("POST", "/v1/write", body=sent, headers={"X-Cortex-Idempotency-Key": "write-once"})
+    assert (answer.status_code, _read(world, NOTE)["content"]) == (200, "once")
 
 
 def test_a_write_whose_commit_failed_is_not_made_again_under_its_key(world: Any, tmp_path: Path) -> None:

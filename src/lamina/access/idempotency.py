@@ -2,25 +2,28 @@
 
 Operations that land their keys with what they wrote (``Operation.keeps_keys``) do not come here. For the others the
 answer is kept right after the write: two calls with one key run one after the other, in whichever processes, and a
-server that dies between a write and its answer forgets the key, as if the client had sent none.
+server that dies between a write and its answer forgets the key, as if the client had sent none; so does one whose disk refuses then.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from lamina.errors import Unavailable
+from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.operations import Answer
 from lamina.kernel.time import Instant
+from lamina.observe.rounds import class_of
 from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
 from lamina.store.rules.refusals import check_same
 
 __all__ = ["Replays", "family_of"]
 
+_LOG = logging.getLogger("lamina.access")
 _KEPT = "REPOSITORY_UNAVAILABLE"
 """A write that failed only after it had landed: to make it again would be a second one."""
 
@@ -58,7 +61,7 @@ class Replays:
             except Unavailable as failure:
                 if failure.code == _KEPT:
                     said = {"message": failure.message, "hint": failure.hint}
-                    self._idempotency.remember(Remembered(key, body_hash, now, response={"failed": said}))
+                    self._remember(Remembered(key, body_hash, now, response={"failed": said}))
                 raise
             if isinstance(answer.result, BaseModel):
                 kept: dict[str, Any] = {  # Any: JSON
@@ -66,8 +69,15 @@ class Replays:
                     "created": answer.created,
                     "body": answer.result.model_dump(mode="json", by_alias=True),
                 }
-                self._idempotency.remember(Remembered(key, body_hash, now, response=kept), erases=erases)
+                self._remember(Remembered(key, body_hash, now, response=kept), erases=erases)
             return answer
+
+    def _remember(self, entry: Remembered, *, erases: bool = False) -> None:
+        """What was done is told as done, also where its key cannot be kept: told as refused, it would be done again."""
+        try:
+            self._idempotency.remember(entry, erases=erases)
+        except LaminaError as error:
+            _LOG.error("an answer could not be kept under its key: %s", class_of(error))
 
 
 def _again(known: Remembered) -> Answer:
