@@ -255,9 +255,8 @@ class Projector:
                 self._asked.notify_all()
                 if not self._asked.wait(limits.REWRITE_LOOK_S):
                     self._look_for_erased()
-                    if (
-                        time.monotonic() >= self._again_at
-                    ):  # nobody may write for long, and a clone lacks what is kept
+                    # Nobody may write for long, and a clone lacks what is kept.
+                    if time.monotonic() >= self._again_at:
                         self._due.update(self._behind)
             self._idle = False
             due, self._due = sorted(self._due), set()

@@ -142,9 +142,8 @@ def _require_current_or_alone(path: Path) -> None:
 
 def _is_of_before(path: Path) -> bool:
     with contextlib.closing(apsw.Connection(str(path))) as connection:
-        connection.set_busy_timeout(
-            int(_HANDOVER_S * 1000)
-        )  # somebody else may just look whether they are alone
+        # Somebody else may just look whether they are alone.
+        connection.set_busy_timeout(int(_HANDOVER_S * 1000))
         return 0 < schema_number_of(connection) < migrations()[-1].number
 
 

@@ -124,10 +124,9 @@ class SqliteRederivation:
 
     def aside(self, group: ScopeGroup) -> Store:
         """Mirrors ``Rederivation.aside``."""
+        # It is torn where a folder was copied while it was written to: its jobs would fail for good.
         if self._folder.exists() and (not self._is_of(group) or database_faults(self._file_aside)):
-            shutil.rmtree(
-                self._folder
-            )  # torn, as where a folder was copied while it was written to: its jobs would fail for good
+            shutil.rmtree(self._folder)
         store = self._opened(self._folder)
         if not self._is_of(group):
             try:
