@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from lamina.index.columns import Float32Array
 from lamina.index.postings import Postings
 
-__all__ = ["K1", "B", "idf", "scores"]
+__all__ = ["idf", "scores"]
 
-K1, B = 1.2, 0.75
+K1: Final = 1.2
+B: Final = 0.75
 """BM25 constants, those of SQLite's FTS5."""
 _MATCHED_MAX = 20_000
 """Rows that a query may touch before its commonest terms are left out of the search for candidates."""
