@@ -42,15 +42,18 @@ class _Process:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
+        self._looking = threading.Lock()
 
     def _ended(self) -> int | None:
         raise NotImplementedError
 
     def poll(self) -> int | None:
-        """The exit code, minus the signal where one ended it; None while it runs."""
-        if self.returncode is None and (status := self._ended()) is not None:
-            self.returncode = os.waitstatus_to_exitcode(status)
-        return self.returncode
+        """The exit code, minus the signal where one ended it; None while it runs. Who waits and who stops it may ask at once, and the
+        system says it once."""
+        with self._looking:
+            if self.returncode is None and (status := self._ended()) is not None:
+                self.returncode = os.waitstatus_to_exitcode(status)
+            return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """The exit code; raises ``subprocess.TimeoutExpired``."""

@@ -375,6 +375,7 @@ BY_CALL = {
     "lamina-commit": "answers one of them, which gets its error",
     "lamina-backup": "the daily backup, whose failure stands in health and which is tried again: flow/test_daily_backup.py",
     "lamina-line": "hears a serving process out, and ends with it",
+    "lamina-warm": "loads ahead, once; whoever asks loads where it failed: unit/test_warming.py",
     "lamina-input": "waits for the end of who started the server, and ends it",
 }
 
