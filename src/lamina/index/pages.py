@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import chain
 
 import numpy as np
 
@@ -21,13 +21,12 @@ class PageTerms:
     def __init__(self, texts: Sequence[TextRow], first: int, numbers: Numbers) -> None:
         self._texts = texts
         self._first = first
-        self._numbers = numbers
         words = [text.terms.split() for text in texts]
         self.flat = array("I", map(numbers.__getitem__, chain.from_iterable(words)))
         self.lengths = list(map(len, words))
 
     def take_to(self, events: Occurrences, records: Occurrences) -> None:
-        """Give each layer's postings its own, with the terms of keys, which count once beside the words."""
+        """Give each layer's postings its own."""
         of_event = np.array([text.layer is Layer.EVENTS for text in self._texts])
         places = np.arange(self._first, self._first + len(self._texts), dtype=np.uint32)
         inside = np.repeat(of_event, self.lengths)
@@ -35,9 +34,3 @@ class PageTerms:
         for occurrences, mine in ((events, inside), (records, ~inside)):
             occurrences.terms.frombytes(terms[mine].tobytes())
             occurrences.places.frombytes(every[mine].tobytes())
-        bounds = pairwise(accumulate(self.lengths, initial=0))
-        for place, (text, (start, end)) in enumerate(zip(self._texts, bounds, strict=True), self._first):
-            if text.keys:
-                keys = set(map(self._numbers.__getitem__, text.keys.split()))
-                occurrences = events if text.layer is Layer.EVENTS else records
-                occurrences.add(array("I", sorted(keys.difference(self.flat[start:end]))), place)

@@ -219,9 +219,11 @@ class ScopeIndex:
         for place, text in enumerate(texts, first):
             self._note_days(text, place)
             self._conversations.add(text, None)
+            if text.keys:
+                of_layer = events if text.layer is Layer.EVENTS else records
+                self._add_keys(text, self._terms.of(place), place, of_layer)
         told = [n for text, n in zip(texts, terms.lengths, strict=True) if text.layer is Layer.EVENTS]
-        self._event_total += len(told)
-        self._length_total += sum(told)
+        self._count(Layer.EVENTS, len(told), sum(told))
         self._record_total += len(ids) - len(told)
         self._place_of |= zip(ids, range(first, len(self)), strict=True)
         return True
