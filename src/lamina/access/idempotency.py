@@ -19,13 +19,12 @@ from lamina.kernel.operations import Answer
 from lamina.kernel.time import Instant
 from lamina.observe.rounds import class_of
 from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
+from lamina.store.ports.projecting import KEPT
 from lamina.store.rules.refusals import check_same
 
 __all__ = ["Replays", "family_of"]
 
 _LOG = logging.getLogger("lamina.access")
-_KEPT = "REPOSITORY_UNAVAILABLE"
-"""A write that failed only after it had landed: to make it again would be a second one."""
 
 
 def family_of(endpoint: str) -> str:
@@ -59,7 +58,7 @@ class Replays:
             try:
                 answer = run()
             except Unavailable as failure:
-                if failure.code == _KEPT:
+                if failure.code == KEPT:  # to make it again would be a second one
                     said = {"message": failure.message, "hint": failure.hint}
                     self._remember(Remembered(key, body_hash, now, response={"failed": said}))
                 raise
@@ -83,7 +82,7 @@ class Replays:
 def _again(known: Remembered) -> Answer:
     response = dict(known.response or {})
     if failed := response.get("failed"):
-        raise Unavailable(_KEPT, failed["message"], hint=failed["hint"])
+        raise Unavailable(KEPT, failed["message"], hint=failed["hint"])
     return Answer(
         to_json(response.get("body")),
         accepted=bool(response.get("accepted")),

@@ -11,6 +11,7 @@ from lamina.store.ports.documents import Commit, Landed
 __all__ = ["KEPT", "Projecting", "kept", "out_of_reach"]
 
 KEPT: Final = "REPOSITORY_UNAVAILABLE"
+"""A write that failed only after it had landed."""
 
 
 class Projecting(Protocol):
