@@ -29,7 +29,7 @@ from lamina.http.connections import ConnectionBounds, Connections, bounded_proto
 from lamina.index.blocks import SharedBlocks
 from lamina.kernel.time import SystemClock
 from lamina.observe.logs import set_up_logging
-from lamina.observe.rounds import Failures, RegularRounds
+from lamina.observe.rounds import Behind, Failures
 from lamina.settings import Settings
 from lamina.store.opening import require_no_worker, usable
 from lamina.store.tallies import SharedTallies
@@ -120,14 +120,9 @@ def _serve(
             print("lamina stopped", file=sys.stderr, flush=True)
 
 
-def _beside(
-    settings: Settings, server: Server, share: Share | None
-) -> list[Workers | RegularRounds | Warming]:
+def _beside(settings: Settings, server: Server, share: Share | None) -> list[Workers | Behind]:
     """What runs beside the calls, begun: of several processes the first does what is done once for the folder."""
-    begun: list[Workers | RegularRounds | Warming] = [
-        Warming(server.recalling.warm),
-        RegularTrim(server.failures),
-    ]
+    begun: list[Workers | Behind] = [Warming(server.recalling.warm), RegularTrim(server.failures)]
     if share is None:
         begun.append(Workers(settings, server.failures))
     if share is None or share.leads:

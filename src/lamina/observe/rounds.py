@@ -18,7 +18,7 @@ from typing import Final
 from lamina import limits
 from lamina.errors import LaminaError
 
-__all__ = ["Failures", "RegularRounds", "class_of", "frames_of", "keep_at"]
+__all__ = ["Behind", "Failures", "RegularRounds", "class_of", "frames_of", "keep_at"]
 
 _LOG = logging.getLogger("lamina.rounds")
 _STEP_S: Final = 0.2
@@ -107,7 +107,25 @@ class Failures:
             _LOG.error("what fails could not be told: %s", class_of(error))
 
 
-class RegularRounds:
+class Behind:
+    """A thread of its own behind the calls: begun, and told to stop."""
+
+    def __init__(self, run: Callable[[], None], *, thread: str) -> None:
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=run, name=thread, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what runs."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+
+class RegularRounds(Behind):
     """A thread that sleeps, and works when it wakes: what comes a few times a day or an hour, beside the calls."""
 
     def __init__(
@@ -125,18 +143,7 @@ class RegularRounds:
         self._work = work
         self._failures = failures
         self._first_s, self._again_s = first_s, again_s
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=thread, daemon=True)
-
-    def start(self) -> None:
-        """Begin: the first round comes after its seconds."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Finish what runs."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        super().__init__(self._run, thread=thread)
 
     def _run(self) -> None:
         wait_s = self._first_s
