@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from lamina import limits
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.operations import Answer, Call
-from lamina.kernel.records import Concept, Layer, Loop, Record, Stance
+from lamina.kernel.records import Concept, Layer, Stance
 from lamina.kernel.time import Axes, Instant, duration_text
 from lamina.kernel.views import consulted_supports
 from lamina.recall.layers.pages import Place
@@ -32,11 +34,11 @@ _SHOWN: Final = [stance.value for stance in Stance if stance is not Stance.DEPRE
 class _Inputs:
     """What stands of a layer, newest first, and whether there was more than is looked at."""
 
-    records: Sequence[Record]
+    heads: Sequence[RecordHead]
     cut: bool
 
-    def unread(self, read: frozenset[str]) -> Iterable[Record]:
-        return (each for each in self.records if each.id not in read)
+    def unread(self, read: frozenset[str]) -> Iterable[RecordHead]:
+        return (each for each in self.heads if each.id not in read)
 
 
 class CoverageReads:
@@ -81,20 +83,15 @@ class CoverageReads:
     def _inputs(self, query: RecordQuery, layer: Layer) -> _Inputs:
         """What readers are shown of a layer, but for loops that state nothing."""
         limit = limits.COVERAGE_INPUTS_MAX
-        found = self._store.records.query(replace(query, layer=layer, stances=None, limit=limit + 1))
-        return _Inputs(
-            [each for each in found[:limit] if not isinstance(each, Loop) or each.is_stated],
-            len(found) > limit,
-        )
+        found = self._store.records.query_heads(replace(query, layer=layer, stances=None, limit=limit + 1))
+        return _Inputs([each for each in found[:limit] if each.is_stated], len(found) > limit)
 
     def _read(self, tenant_id: str, concepts: Sequence[Concept]) -> frozenset[str]:
-        """The ids of what these versions of concepts were made from."""
-        supports = self._store.records.supports_of(tenant_id, {each.id for each in concepts})
-        return frozenset(
-            support.source_id
-            for concept in concepts
-            for support in consulted_supports(concept, supports.get(concept.id, ()))
-        )
+        """The ids of what these versions of concepts were made from; those of an older release say it by what they rest on alone."""
+        older = [each for each in concepts if not each.inputs and each.about is None]
+        supports = self._store.records.supports_of(tenant_id, {each.id for each in older})
+        said = (s.source_id for each in older for s in consulted_supports(each, supports.get(each.id, ())))
+        return frozenset(chain(said, *(each.inputs for each in concepts)))
 
     def _waiting(self, tenant_id: str, reach: Reach) -> list[Instant]:
         """When the newest event was recorded, while there is something left to derive from it.
@@ -117,8 +114,8 @@ def _by_layer(inputs: Mapping[Layer, _Inputs], read: frozenset[str]) -> list[Lay
     return [
         LayerCoverage(
             layer=layer.value,
-            consulted=sum(each.id in read for each in found.records),
-            available=len(found.records),
+            consulted=sum(each.id in read for each in found.heads),
+            available=len(found.heads),
         )
         for layer, found in inputs.items()
     ]
