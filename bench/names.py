@@ -28,8 +28,10 @@ from lamina.kernel.records import Episode, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant, from_datetime
 from lamina.language.temporal import find_times
+from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.worker import Worker
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.log import Capture
@@ -39,6 +41,7 @@ SEED: Final = 31
 OF_LOCOMO: Final = 80
 OF_LONGMEMEVAL: Final = 20
 _TENANT: Final = "bench"
+_EMBEDDER: Final = MiniLmEmbedder()
 _APART: Final = 120
 
 
@@ -71,7 +74,7 @@ def episodes_of(turns: list[Turn]) -> list[Found]:
     store = MemoryStore(clock=clock, ids=RandomIds(partial(random.Random(SEED).getrandbits, 64)))
     drafts = [Capture(_draft(turn, scope)) for turn in turns]
     store.log.append(drafts)
-    deriver = Deriver(store, RulesExtractor(find_times), None)
+    deriver = Deriver(store, RulesExtractor(find_times), None, nearness=Nearness(_EMBEDDER.pooled))
     Worker(store, deriver, None, clock, "bench").drain()
     query = RecordQuery(
         tenant_id=_TENANT, layer=Layer.EPISODES, scopes=[scope], axes=Axes(seen_at=1 << 62), limit=10_000

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from given import append
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, text_of
+from lamina.models.minilm import MiniLmEmbedder
+from lamina.models.ports import Float32Array
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.titles import Said, title_of, words_of_turns
 from lamina.store.memory import MemoryStore
 
@@ -54,6 +61,39 @@ def test_a_name_is_rather_news_from_the_beginning_than_a_detail_or_a_question() 
     )
     read = read_of(events, ["canal boat", "brass lantern"], [], ["oak mast", "canal boat"])
     assert title_of(events, read, [], DAY).name == f'"I bought a canal boat near Delft" ({DAY})'
+
+
+def test_of_the_best_clauses_the_one_that_means_what_the_talk_does_is_the_name() -> None:
+    events = append(
+        MemoryStore(),
+        "I told my friends about that wonderful funny surprise yesterday. How do orchids get enough water in winter?",
+        "Is a bowl of water each week enough?",
+        "Do their roots not rot when they stay wet?",
+        "Do pots for orchids have holes?",
+        "Is fresh bark good for orchids?",
+    )
+    by_words = title_of(events, {}, [], DAY)
+    assert "friends" in by_words.name
+    named = title_of(events, {}, [], DAY, Nearness(MiniLmEmbedder().pooled))
+    assert "friends" not in named.name
+    assert named.name.removesuffix(f'" ({DAY})')[1:-2] in " ".join(text_of(each.content) for each in events)
+
+
+def test_a_name_is_compared_with_few_turns_and_not_where_a_talk_has_fewer() -> None:
+    read: list[str] = []
+
+    def pooled(texts: Sequence[str]) -> Float32Array:
+        read.extend(texts)
+        return np.ones((len(texts), 1), np.float32)
+
+    nearness = Nearness(pooled)
+    numbers = ("first", "second", "third", "fourth", "fifth", "sixth")
+    events = append(MemoryStore(), *(f"I built the {each} boat of our village" for each in numbers))
+    assert title_of([], {}, [], DAY, nearness).name == f"Conversation of {DAY}"
+    assert title_of(events[:3], {}, [], DAY, nearness) == title_of(events[:3], {}, [], DAY)
+    assert not read
+    assert title_of(events, {}, [], DAY, nearness) == title_of(events, {}, [], DAY)
+    assert len(read) == 2 * 4 + 4
 
 
 def test_a_summary_tells_the_matter_and_neither_asks_nor_repeats_notes() -> None:

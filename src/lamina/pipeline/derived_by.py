@@ -31,7 +31,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "turns by a model": READER,
     "stated claims": "4",
     "beliefs": "6",
-    "episodes": "7",
+    "episodes": "8",
     "concepts": "6",
     "search rows": "4",
     "columns": "4",

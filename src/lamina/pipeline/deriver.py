@@ -67,7 +67,8 @@ class Deriver:
 
     ``land_max`` is how many share a transaction. What is derived does not depend on it. ``asks`` is the task as which the turns that
     a language model might read otherwise are put down to be asked about; None in a replay, and where there is no model. With ``words`` it is asked, too,
-    to word the concepts and the reasons of the beliefs that an event changed. ``nearness`` tells what else may have changed by a turn than words do.
+    to word the concepts and the reasons of the beliefs that an event changed. ``nearness`` tells what else may have changed by a turn than words do, and which
+    of its clauses names an episode.
     """
 
     def __init__(
@@ -293,7 +294,7 @@ class Deriver:
             if view.event.is_entry:
                 return self._decided.concepts(view)
             facts = read.of(view.event)
-            writes = EpisodeBuilder(view, self._said_in).place(facts)
+            writes = EpisodeBuilder(view, self._said_in, self._nearness).place(facts)
             episode_id = next((s.record_id for s in writes.supports if s.relation == Tie.CONTAINS), None)
             synthesizer = ConceptSynthesizer(view, episode_id)
             concepts = synthesizer.synthesize([*facts, *read.taken_back(view.event)])

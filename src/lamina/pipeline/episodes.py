@@ -21,6 +21,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.quarantine import quarantine_of
 from lamina.language.tokens import STOP_TERMS, analyse
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.resuming import is_done, resumed_by
 from lamina.pipeline.titles import Said, title_of, words_of_turns
 from lamina.pipeline.view import View
@@ -54,9 +55,11 @@ _DECIDES = re.compile(r"\b(?:decided|let's|we'll|i'll|agreed|going with|settled 
 class EpisodeBuilder:
     """Puts each event into an episode of its scope."""
 
-    def __init__(self, view: View, said_in: SaidIn) -> None:
+    def __init__(self, view: View, said_in: SaidIn, nearness: Nearness | None = None) -> None:
+        """``nearness`` helps to choose the name of an episode that is laid to rest."""
         self._view = view
         self._said_in = said_in
+        self._nearness = nearness
 
     def place(self, facts: Sequence[Fact]) -> Writes:
         """The event's membership, its episode's next version, and the seals of episodes that are over."""
@@ -184,8 +187,9 @@ class EpisodeBuilder:
             if len(term) > 2 and term not in STOP_TERMS
         )
         began = rfc3339(episode.started_at)[:10]
-        others = [] if new else self._others(episode)
-        title = title_of(own, self._said_in(own), others, began)
+        # One that is open is described so often that what takes a model waits until it rests.
+        others, nearness = ([], None) if new else (self._others(episode), self._nearness)
+        title = title_of(own, self._said_in(own), others, began, nearness)
         shared = [count for count in words.values() if count > 1]
         centrality = round(len(shared) / max(len(words), 1), 4) if len(events) > 1 else 0.0
         return replace(

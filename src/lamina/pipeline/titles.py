@@ -3,8 +3,9 @@
 A word weighs by the turns that have it, by whether more than one speaker takes it up, and by how few of the episodes before have it: what
 every talk has ("thanks", "photo") says nothing of one. A sentence tells more where its speaker speaks of themselves, where something was
 claimed in it and where it comes early in its turn, and its turn early in the talk: people begin with their news. The name is the clause that
-tells most, the longer the rather, with a thing that the turns go on about: by a thing alone nobody knows which talk is meant. The summary is
-its sentence and those that tell most beside it.
+tells most, the longer the rather, with a thing that the turns go on about: by a thing alone nobody knows which talk is meant. Of the best few
+it is the one that comes near in meaning to the turns of the talk, where somebody can tell. The summary is its sentence and those that tell
+most beside it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import nlargest
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from lamina import limits
@@ -27,6 +30,7 @@ from lamina.language.tokens import STOP_TERMS, analyse
 from lamina.pipeline.clauses import CLAUSE_WORDS_MIN, clauses_of, cut_clause, tails_of, without_head
 from lamina.pipeline.extract.gate import without_opener
 from lamina.pipeline.extract.phrases import VAGUE
+from lamina.pipeline.nearness import Nearness
 
 __all__ = ["EMPTY_TERMS", "Rarity", "Said", "Title", "title_of", "words_of_turns"]
 
@@ -40,6 +44,13 @@ _EARLY_NAMES: Final = 0.7
 _HELD_NAMES, _HELD_MIN = 0.35, 0.3
 """By which power of what the turns go on about, and how much a clause has that holds nothing of it."""
 _RARITY_MIN: Final = 0.15
+_COMPARED, _NEAR_NAMES = 4, 4.0
+"""So many of the best clauses are compared in meaning; one that means what the talk does is e ** 4 times as much a name as one that has nothing
+to do with it."""
+_TALK_OF: Final = 4
+"""So many turns stand for a talk, and it has no fewer."""
+_TALK_FROM, _TALK_TO = 0.15, 0.8
+"""Where in a talk those stand: it begins with greetings and news, and ends in good wishes."""
 _TALK_FADES, _ADVICE_FADES = 0.1, 0.3
 """How much less a sentence tells than the one before it: what an assistant lists is detail."""
 _OPENING: Final = 4.0
@@ -87,15 +98,22 @@ def words_of_turns(events: Sequence[Event]) -> frozenset[str]:
     return frozenset(term for event in events for term in _terms(_said(event)))
 
 
-def title_of(events: Sequence[Event], read: Mapping[str, Said], others: Rarity, began: str) -> Title:
-    """The name and the summary of an episode that ``began`` on a day; ``read`` has by event what was read in it."""
+def title_of(
+    events: Sequence[Event],
+    read: Mapping[str, Said],
+    others: Rarity,
+    began: str,
+    nearness: Nearness | None = None,
+) -> Title:
+    """The name and the summary of an episode that ``began`` on a day; ``read`` has by event what was read in it. Without ``nearness`` words
+    choose the name."""
     weights = _weights(events, others)
     sentences = [
         each
         for turn, event in enumerate(events)
         for each in _sentences(event, read.get(event.id, Said()), turn)
     ]
-    named = _name(sentences, weights, _spoken(events, sentences, others))
+    named = _nearest(_names(sentences, weights, _spoken(events, sentences, others)), events, nearness)
     name = f'"{named.text}" ({began})' if named else f"Conversation of {began}"
     return Title(name, _summary(sentences, weights, named))
 
@@ -170,11 +188,11 @@ class _Named:
         return shown if _says(shown) else self.clause.shown
 
 
-def _name(
+def _names(
     sentences: Sequence[_Sentence], weights: Mapping[str, float], spoken: Mapping[str, float]
-) -> _Named | None:
-    """The clause that tells most: what its speaker does, said early, with a thing that the turns go on about."""
-    best, named = 0.0, None
+) -> list[tuple[float, _Named]]:
+    """The clauses that tell most, with what each is worth, best first: what its speaker does, said early, with a thing that the turns go on about."""
+    found: list[tuple[float, _Named]] = []
     for sentence in sentences:
         for clause in _clauses(sentence.text, sentence.phrases, sentence.advises):
             held = max(
@@ -183,9 +201,28 @@ def _name(
             worth = sentence.tells * sum(weights.get(term, 0.0) for term in clause.terms)
             worth *= math.exp(_EARLY_NAMES * sentence.early) * (_HELD_MIN + held) ** _HELD_NAMES
             worth *= _WORD_NAMES ** len(clause.shown.split()) * clause.form
-            if worth > best:
-                best, named = worth, _Named(sentence, clause)
-    return named
+            if worth > 0:
+                found.append((worth, _Named(sentence, clause)))
+    return nlargest(_COMPARED, found, key=itemgetter(0))
+
+
+def _nearest(
+    names: Sequence[tuple[float, _Named]], events: Sequence[Event], nearness: Nearness | None
+) -> _Named | None:
+    """Of the best clauses the one that means, with its sentence, what the talk does: an aside is near to few turns, and a clause that leans
+    on what was said before to none."""
+    if nearness is None or len(names) < 2 or len(events) < _TALK_OF:
+        return names[0][1] if names else None
+    texts = [text for _, named in names for text in (named.text.strip("… "), named.sentence.text)]
+    step = (_TALK_TO - _TALK_FROM) / (_TALK_OF - 1)
+    turns = [events[int(len(events) * (_TALK_FROM + step * number))] for number in range(_TALK_OF)]
+    near = nearness.of(texts, turns).values()
+    means = [sum(of_text) / len(of_text) for of_text in zip(*near, strict=True)]
+    worths = [
+        worth * math.exp(_NEAR_NAMES * (clause + sentence) / 2)
+        for (worth, _), clause, sentence in zip(names, means[::2], means[1::2], strict=True)
+    ]
+    return names[max(range(len(worths)), key=worths.__getitem__)][1]
 
 
 def _spoken(events: Sequence[Event], sentences: Sequence[_Sentence], others: Rarity) -> dict[str, float]:
