@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,19 @@ import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
+from given import NOON, TENANT, ManualClock, audit_draft, fact, land
 from lamina.app import build_server
 from lamina.cli.main import app
+from lamina.continuity.owned import documents_about
 from lamina.errors import LaminaError
+from lamina.forget.reapplying import apply_again
 from lamina.kernel.scopes import Scope
 from lamina.settings import Settings
 from lamina.store.backups.tombstones import TombstoneFile
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.tombstones import ListedErasure
+from lamina.store.ports.writes import Writes
+from lamina.store.sqlite import SqliteStore
 from lamina.worker_app import build_eraser
 
 ALICE, BOB = "org:acme/user:alice", "org:acme/user:bob"
@@ -113,6 +120,38 @@ def test_what_was_erased_since_a_backup_stays_erased(tmp_path: Path) -> None:
     assert lamina("restore", made, "--data", third, "--without-tombstones")[0] == 0
     with serving(third) as restored:
         assert restored.texts(ALICE) == ["a secret of hers"]
+
+
+@pytest.mark.parametrize(
+    ("done", "replayed", "stays"),
+    [(0, False, set()), (1, False, set()), (2, False, set()), (2, True, {"one", "two"})],
+    ids=["nothing of it was", "a part of it was", "it was over", "a replay brought it back"],
+)
+def test_what_was_being_forgotten_as_a_backup_was_made_is_forgotten(
+    tmp_path: Path, done: int, replayed: bool, stays: set[str]
+) -> None:
+    """The backup is of after the call came, and of after some of its steps."""
+    facts = {name: fact(name) for name in ("one", "two")}
+    ids = [each.id for each in facts.values()]
+    erasure = Erasure(
+        tenant_id=TENANT, erasure_id="aud_1", by_actor="user:alice", cascade="derived_only", audit_id="aud_1"
+    )
+    listed = replace(
+        LISTED, id="aud_1", audit_id="aud_1", cascade="derived_only", at=NOON, records=tuple(ids)
+    )
+    store = SqliteStore(tmp_path / "data", clock=ManualClock(), durable=False)
+    for each in facts.values():
+        land(store, Writes(records=[each]))
+    for name in ids[:done]:
+        with store.audit.ride(lambda _: audit_draft(id="aud_1")) if name == ids[0] else nullcontext():
+            store.erasing.erase(replace(erasure, records=[name]))
+    if replayed:
+        store.jobs.reset()
+        land(store, Writes(records=list(facts.values())))
+    apply_again(store, [listed], ManualClock(), as_of=NOON + 1, about=documents_about(store.traces))
+    kept = store.records.get(TENANT, ids)
+    store.close()
+    assert {name for name, each in facts.items() if each.id in kept} == stays
 
 
 def test_a_backup_is_restored_with_its_list_or_not_at_all(tmp_path: Path) -> None:

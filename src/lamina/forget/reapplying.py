@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from lamina.forget.planning import About
 from lamina.forget.runner import Eraser
 from lamina.forget.stepping import erased_in_steps
-from lamina.kernel.time import Clock, Instant
+from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob
 from lamina.store.ports.store import Store
@@ -17,6 +17,8 @@ from lamina.store.ports.traces import ErasedBeside
 __all__ = ["apply_again"]
 
 _OWNER = "restore"
+_FORGETTING_S_MAX = 3600
+"""From a call that forgets to its first step, under any load."""
 
 
 def apply_again(
@@ -37,12 +39,24 @@ def apply_again(
                 store.erasures.begin(_job(each))
                 eraser.step()
                 done += 1
-        elif each.cascade == "redact_events" or each.at > as_of:
+        elif each.cascade == "redact_events" or not _was_over(store, each, as_of):
             # What was forgotten but for its words, and brought back by a replay before the backup, stays.
             done += _forgotten_again(store, each)
     if store.traces.scrub_due():
         store.traces.scrub()
     return done
+
+
+def _was_over(store: Store, listed: ListedErasure, as_of: Instant) -> bool:
+    """Whether all of it had gone when the backup was made: it was asked for before, and its steps may have come after.
+
+    Its audit row lands with its first step; and a replay, which brings back what was forgotten, takes every mark.
+    """
+    if listed.at > as_of or store.traces.remains(listed.tenant_id, listed.id).marks:
+        return False
+    if as_of - listed.at > _FORGETTING_S_MAX * SECOND_US:  # its audit row may be past its time
+        return True
+    return listed.audit_id is None or store.audit.get(listed.tenant_id, listed.audit_id) is not None
 
 
 def _go_on(_: float) -> None:
