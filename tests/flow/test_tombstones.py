@@ -170,6 +170,22 @@ def test_a_backup_is_restored_with_its_list_or_not_at_all(tmp_path: Path) -> Non
         assert restored.texts(ALICE) == []
 
 
+def test_a_list_beside_an_older_backup_is_not_the_last_word(tmp_path: Path) -> None:
+    """Backups go elsewhere by now, and so does the list."""
+    data, before = tmp_path / "data", tmp_path / "before"
+    with serving(data) as served:
+        served.say("a secret", ALICE)
+        made = Path(lamina("backup", "--data", data, "--to", before)[1].splitlines()[0])
+        TombstoneFile(before / "tombstones.jsonl").begin()
+        served.post("/v1/erasures", {"scope": ALICE, "audit_note": "case 1"}, "user:alice")
+        assert served.eraser.step()
+    data.rename(tmp_path / "lost")
+    code, said = lamina("restore", made, "--data", data)
+    assert (code, f"{served.settings.tombstone_list}" in said) == (0, True)
+    with serving(data) as restored:
+        assert restored.texts(ALICE) == []
+
+
 def test_nothing_is_erased_that_cannot_be_listed(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as served:
         event = served.say("a secret", ALICE)

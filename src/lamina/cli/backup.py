@@ -76,7 +76,7 @@ def restore(
     tombstones: Annotated[
         Path | None,
         typer.Option(
-            help="The list of what was erased since; LAMINA_TOMBSTONES, or the one beside the backup otherwise."
+            help="The list of what was erased since; LAMINA_TOMBSTONES, or the ones beside the backup and of the folder otherwise."
         ),
     ] = None,
     without_tombstones: Annotated[

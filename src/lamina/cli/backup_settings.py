@@ -68,9 +68,9 @@ def run_restore_backup(
     settings: Settings, path: Path, tombstones: Path | None, *, without: bool
 ) -> RestoredFolder:
     """Restore a backup into the data folder, and erase from it what the list ``tombstones`` says was erased since; the list that the
-    settings name where none is given, or the one beside the backup. Raises ``NotFound`` (TOMBSTONES_NOT_FOUND) where there is none,
-    but ``without``."""
-    listed = [] if without else list(TombstoneFile(_list_for(settings, path, tombstones)).read())
+    settings name where none is given, or the one beside the backup with the one that the folder's server writes to. Raises ``NotFound``
+    (TOMBSTONES_NOT_FOUND) where there is none, but ``without``."""
+    listed = [] if without else _listed(_lists_for(settings, path, tombstones))
     log = logging.getLogger("lamina.store")
     level = log.level
     log.setLevel(logging.ERROR)  # that repositories are made anew is what a restore does, and no warning
@@ -95,11 +95,23 @@ def run_lost_keys(settings: Settings) -> list[SealedKey]:
         store.close()
 
 
-def _list_for(settings: Settings, backup: Path, named: Path | None) -> Path:
+def _lists_for(settings: Settings, backup: Path, named: Path | None) -> list[Path]:
+    """Where it is not said, both that may be meant: the one beside a backup may be a copy, or end where backups went elsewhere."""
     if named is not None or settings.tombstones is not None:
-        return named or settings.tombstone_list
-    beside = backup.parent / TOMBSTONES
-    return beside if beside.exists() else settings.tombstone_list
+        return [named or settings.tombstone_list]
+    both = dict.fromkeys(each.resolve() for each in (backup.parent / TOMBSTONES, settings.tombstone_list))
+    return [each for each in both if each.exists()] or [settings.tombstone_list]
+
+
+def _listed(paths: Sequence[Path]) -> list[ListedErasure]:
+    """What the lists say was erased, oldest first; what two of them say counts once."""
+    if len(paths) > 1:
+        both = " and ".join(map(str, paths))
+        typer.echo(f"what was erased since is read from {both}; --tombstones names one alone", err=True)
+    return sorted(
+        dict.fromkeys(each for path in paths for each in TombstoneFile(path).read()),
+        key=lambda each: each.at,
+    )
 
 
 def _erase_again(store: Store, listed: Sequence[ListedErasure], made_at: Instant) -> None:
