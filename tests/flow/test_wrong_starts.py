@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import fcntl
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from lamina.cli.damage import database_check
 from lamina.cli.main import app
-from lamina.errors import Invalid
+from lamina.errors import Invalid, Unavailable
 from lamina.settings import load_settings
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
+from lamina.store.sqlite.connection import open_connection
 
 
 @pytest.mark.parametrize("command", ["serve", "replay"])
@@ -54,6 +58,29 @@ def test_a_database_that_is_none_is_left_as_it_is(tmp_path: Path) -> None:
     ended = CliRunner().invoke(app, ["replay", "--data", str(tmp_path)])
     assert (ended.exit_code, file.read_bytes()) == (6, before)
     assert "CANNOT_OPEN_STORE" in ended.stderr
+
+
+@pytest.mark.parametrize("gone", ["lamina.db", "lamina.db*", "tables"])
+def test_what_is_left_of_a_lost_database_is_left_alone(tmp_path: Path, gone: str) -> None:
+    """A copy of a folder in use that lacks a file: SQLite deletes the log of no database, and a new memory empties the repositories."""
+    served, copied = tmp_path / "served", tmp_path / "copied"
+    store = SqliteStore(served)
+    change = Change("memory/a.md", ChangeKind.PUT, b"a note")
+    store.documents.write([Write(tenant_id="acme", author="user:ana", message="m", changes=[change])])
+    shutil.copytree(served, copied, ignore=shutil.ignore_patterns("*.sock", "bells"))
+    store.close()
+    for path in copied.glob("lamina.db*" if gone == "tables" else gone):
+        path.unlink()
+    if gone == "tables":  # as without the log of a young memory
+        open_connection(copied / "lamina.db", durable=False).close()
+    before = {path: path.read_bytes() for path in copied.rglob("*") if path.is_file()}
+    with pytest.raises(Unavailable, match="is gone or empty"):
+        SqliteStore(copied)
+    assert {path: path.read_bytes() for path in before} == before
+    assert database_check(copied).state == "fail"
+    (copied / "relay").rename(tmp_path / "aside")
+    (copied / "lamina.db-wal").unlink(missing_ok=True)
+    SqliteStore(copied).close()
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/v1/nothing", "/v1/events/"])

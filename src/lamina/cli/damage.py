@@ -35,8 +35,15 @@ class Check:
 
 def database_check(folder: Path) -> Check:
     """Whether SQLite can read every page, and every reference leads somewhere."""
-    from lamina.store.opening import database_faults
+    from lamina.store.opening import database_faults, left_without_database
 
+    if (left := left_without_database(folder)) is not None:
+        return Check(
+            "database",
+            "fail",
+            f"gone or empty, and {left} of a memory is there",
+            "put the database back, or restore a backup into another folder; lamina restore --from-git reads a repository of documents",
+        )
     if not (folder / _FILE).is_file():
         return Check("database", "ok", f"nothing stored in {folder}")
     faults = database_faults(folder / _FILE)

@@ -1,6 +1,6 @@
 """The embedded engine: SQLite through apsw, write-ahead log, one writer with group commit."""
 
-from lamina.store.sqlite.engine import SqliteStore, make_folder, require_store
+from lamina.store.sqlite.engine import SqliteStore, left_without_database, make_folder, require_store
 from lamina.store.sqlite.jobs import backlog_of
 from lamina.store.sqlite.rederivation import rederivation_of
 from lamina.store.sqlite.upkeep import (
@@ -23,6 +23,7 @@ __all__ = [
     "failing_of",
     "heads_of",
     "last_recorded_of",
+    "left_without_database",
     "make_folder",
     "rederivation_of",
     "require_no_worker",

@@ -54,7 +54,7 @@ from lamina.store.sqlite.signing_keys import SqliteSealedKeys
 from lamina.store.sqlite.traces import SqliteTraces
 from lamina.store.sqlite.upkeep import REPOSITORIES, SqliteUpkeep
 
-__all__ = ["SqliteStore", "make_folder", "require_store"]
+__all__ = ["SqliteStore", "left_without_database", "make_folder", "require_store"]
 
 FILE_NAME = "lamina.db"
 LOCKS = "locks"
@@ -111,8 +111,49 @@ def _require_restored(folder: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
+def left_without_database(folder: Path) -> Path | None:
+    """What of a memory lies in a folder whose database is gone or empty: a write-ahead file, which SQLite would delete, or repositories of
+    documents, which the first write would begin anew; None where all is well."""
+    path = folder / FILE_NAME
+    log = path.with_name(f"{FILE_NAME}-wal")
+    # Both are looked for first: another process that begins a memory makes its database before them.
+    logged = log.exists() and log.stat().st_size > 0
+    repositories = any((folder / REPOSITORIES).glob("*.git"))
+    empty = not path.exists() or path.stat().st_size == 0
+    if logged and empty:
+        return log
+    if repositories and (empty or _is_without_tables(path)):
+        return folder / REPOSITORIES
+    return None
+
+
+def _is_without_tables(path: Path) -> bool:
+    try:
+        return _schema_number(path) == 0
+    except apsw.Error:
+        return False  # a damaged one is another matter
+
+
+def _require_database(folder: Path) -> None:
+    """Nothing, or ``Unavailable`` (CANNOT_OPEN_STORE) where a new memory would take the place of what is left of one."""
+    if (left := left_without_database(folder)) is not None:
+        raise Unavailable(
+            "CANNOT_OPEN_STORE",
+            f"{folder / FILE_NAME} is gone or empty, and {left} of a memory is there",
+            hint="put the database back, or restore a backup into another folder; what is moved away is in nobody's way",
+        )
+
+
+def _schema_number(path: Path) -> int:
+    with contextlib.closing(apsw.Connection(str(path))) as connection:
+        # Somebody else may just look whether they are alone.
+        connection.set_busy_timeout(int(_HANDOVER_S * 1000))
+        return schema_number_of(connection)
+
+
 def _opened(path: Path, *, durable: bool) -> apsw.Connection:
     try:
+        _require_database(path.parent)
         # Before SQLite does: the write-ahead files beside it take its mode when they are made.
         path.touch(mode=0o600)
         path.chmod(0o600)
@@ -141,10 +182,7 @@ def _require_current_or_alone(path: Path) -> None:
 
 
 def _is_of_before(path: Path) -> bool:
-    with contextlib.closing(apsw.Connection(str(path))) as connection:
-        # Somebody else may just look whether they are alone.
-        connection.set_busy_timeout(int(_HANDOVER_S * 1000))
-        return 0 < schema_number_of(connection) < migrations()[-1].number
+    return 0 < _schema_number(path) < migrations()[-1].number
 
 
 def _is_alone(path: Path) -> bool:
