@@ -448,6 +448,27 @@ def test_a_worker_that_lost_a_thread_ends_with_an_error_that_names_it(tmp_path: 
     assert (done.returncode, "lamina-drain ended by itself" in done.stderr) == (1, True), done.stderr
 
 
+UNSTOPPABLE = """
+import sys
+from lamina.cli.main import app
+from lamina.cli.serve import _Uvicorn
+from lamina.cli.trim import RegularTrim
+def fail(_):
+    raise RuntimeError("does not stop")
+RegularTrim.stop = fail
+_Uvicorn.run = lambda *_, **__: None
+sys.argv = ["lamina", "serve", "--data", sys.argv[1], "--port", "0", "--workers", "0"]
+app()
+"""
+
+
+def test_a_server_lets_go_of_its_store_where_something_beside_it_does_not_stop(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", UNSTOPPABLE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, "does not stop" in done.stderr) == (1, True), done.stderr
+    assert not (tmp_path / "lamina.db-wal").exists(), "SQLite removes it as the last connection closes"
+
+
 def test_what_a_worker_builds_behind_it_is_let_go_at_its_end() -> None:
     settings = Settings(
         llm_url="http://127.0.0.1:1", llm_model="small", llm_loops=True, graphiti="kuzu:///:memory:"

@@ -113,9 +113,10 @@ def _serve(
         with contextlib.suppress(KeyboardInterrupt):
             _Uvicorn(config, server, line, token).run(sockets=listeners)
     finally:
-        for each in reversed(beside):
-            each.stop()
-        server.close()
+        with contextlib.ExitStack() as ending:  # the store last, also where something beside it does not stop
+            ending.callback(server.close)
+            for each in beside:
+                ending.callback(each.stop)
         if share is None:
             print("lamina stopped", file=sys.stderr, flush=True)
 
