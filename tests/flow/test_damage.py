@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -234,6 +235,25 @@ def test_a_folder_that_went_away_is_a_report(tmp_path: Path) -> None:
         assert (failure.code, report["status"]) == ("WAL_UNAVAILABLE", "unavailable")
         assert "the log cannot be written" in report["problems"]
     (tmp_path / "elsewhere").rename(tmp_path / "data")
+    store.close()
+
+
+def test_a_folder_that_may_not_be_looked_into_is_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = opened(tmp_path / "data")
+    (tmp_path / "data" / "worker.lock").mkdir()  # as a lock that may not be opened
+    looked = os.stat
+
+    def stat(path: Any, **more: Any) -> os.stat_result:
+        if str(path).startswith(str(tmp_path)):
+            raise PermissionError(13, "Permission denied")
+        return looked(path, **more)
+
+    with monkeypatch.context() as forbidden:
+        forbidden.setattr(os, "stat", stat)
+        failure = refusal(store)
+    assert (failure.code, failure.details["health"]["worker"]["alive"]) == ("WAL_UNAVAILABLE", False)
     store.close()
 
 

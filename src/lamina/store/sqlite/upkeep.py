@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -72,7 +73,8 @@ class SqliteUpkeep:
 
     def probe(self) -> None:
         """Mirrors ``Upkeep.probe``: a number in the file's header, which nothing else uses, is turned over."""
-        if not self._path.exists():  # a file that was taken away is written without an error, and lost
+        # A file that was taken away is written without an error, and lost; of one that may not be looked at nobody knows.
+        if not os.path.exists(self._path):
             raise Unavailable(
                 "WAL_UNAVAILABLE",
                 "the log cannot be reached: the data folder went away",
@@ -123,7 +125,7 @@ class SqliteUpkeep:
             engine="sqlite",
             version=apsw.sqlite_lib_version(),
             oldest_pending_at=row[0],
-            worker_alive=worker_lives(self._path.parent),
+            worker_alive=_worker_lives(self._path.parent),
             disk_free_bytes=_free_bytes(self._path.parent),
             last_recorded_at=_last_recorded(self._readers),
             checked=checked_of(self._path.parent),
@@ -218,6 +220,13 @@ def heads_of(path: Path) -> dict[str, str]:
 def _last_recorded(readers: Readers) -> Instant | None:
     row = readers.row(_SQL["newest_recorded"])
     return None if row is None else row[0]
+
+
+def _worker_lives(folder: Path) -> bool:
+    try:
+        return worker_lives(folder)
+    except OSError:
+        return False  # nobody else may look, either
 
 
 def _free_bytes(folder: Path) -> int | None:
