@@ -83,7 +83,7 @@ class World:
         self.policy = Denials()
         self.store = SqliteStore(folder, clock=self.clock, durable=False)
         # A brief waits for what it is to bring to mind, however busy the machine is.
-        chosen = Settings(tenant=TENANT, **{"brief_deadline_ms": 10_000, **settings})
+        chosen = Settings(tenant=TENANT, **{"data": folder, "brief_deadline_ms": 10_000, **settings})
         self.server = build_server(chosen, store=self.store, clock=self.clock, policy=self.policy)
         self.feed = self.server.feed
         self.application: ASGIApp = self.server.application
