@@ -11,9 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from lamina.cli.damage import database_check
+from lamina.cli.keeper import keeping
 from lamina.cli.main import app
 from lamina.errors import Invalid, Unavailable
-from lamina.settings import load_settings
+from lamina.settings import Settings, load_settings
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.connection import open_connection
@@ -49,6 +50,23 @@ def test_a_second_server_on_one_folder_is_refused(tmp_path: Path, monkeypatch: p
     assert (ended.exit_code, len(ended.stderr.splitlines())) == (5, 1)
     assert "WORKER_RUNNING" in ended.stderr
     assert not (tmp_path / "lamina.db").exists()
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_of_two_servers_that_begin_at_one_moment_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, processes: str
+) -> None:
+    """Neither has a worker yet: what tells them apart is the lock of who is to keep it."""
+    monkeypatch.setattr("lamina.cli.keeper._HANDOVER_S", 0.2)
+    with keeping(Settings(data=tmp_path)):
+        command = ["serve", "--data", str(tmp_path), "--port", "0", "--processes", processes]
+        ended = CliRunner().invoke(app, command)
+        with keeping(Settings(data=tmp_path, workers=0)):
+            pass  # nobody is in the way of who leaves derivation to others
+    assert (ended.exit_code, ended.stderr.count("WORKER_RUNNING")) == (5, 1)
+    assert not (tmp_path / "lamina.db").exists()
+    with keeping(Settings(data=tmp_path)):
+        pass
 
 
 def test_a_database_that_is_none_is_left_as_it_is(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 from lamina import limits
 from lamina.app import Beside, Server, build_server
 from lamina.cli.check import RegularCheck
+from lamina.cli.keeper import keeping
 from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.process import allow_connections, collect_seldom, share_heaps, use_one_core_a_product
@@ -58,10 +59,11 @@ def run_server(
         return
     if local is not None:
         _end_with_input()
-        with bound(settings.data) as beside:
+        with keeping(settings), bound(settings.data) as beside:
             _serve(settings, [beside])
         return
     with listen(settings) as listener, contextlib.ExitStack() as held:
+        held.enter_context(keeping(settings))
         lock = lock_of(settings.data)
         if lock is None:
             _serve(settings, [listener])  # another server of the folder has the socket

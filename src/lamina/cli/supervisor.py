@@ -20,6 +20,7 @@ from typing import Final
 from lamina import limits
 from lamina.cli.fork_server import can_fork
 from lamina.cli.forking import ForkServer, KeptProcess, adopt_orphans, reap_orphans
+from lamina.cli.keeper import keeping
 from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.share import Line, Share, say_token, say_where
@@ -48,6 +49,7 @@ def run_supervisor(settings: Settings, processes: int) -> int:
         signal.signal(name, lambda *_: stopping.set())
     with listen(settings, patience_s=_PATIENCE_S) as port, contextlib.ExitStack() as held:
         listeners = [port]
+        held.enter_context(keeping(settings))
         lock = lock_of(settings.data)
         if lock is not None:  # another server of the folder has the socket otherwise
             held.enter_context(lock)

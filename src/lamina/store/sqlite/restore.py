@@ -38,7 +38,9 @@ RESTORED: Final = "restored"
 """The folder of what was beside the memory in the backup: its manifest, and the files that settings name."""
 _MANIFEST: Final = "manifest.json"
 _PLACING: Final = "placing"
-_EMPTY: Final = frozenset({"server.lock", "worker.lock", "lamina.sock", "lost+found", RESTORING})
+_EMPTY: Final = frozenset(
+    {"server.lock", "worker.lock", "keeper.lock", "lamina.sock", "lost+found", RESTORING}
+)
 """What may stand in an empty folder: locks that nobody holds, and what file systems put there."""
 
 _NAMES: Final = "SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'"
