@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import apsw
 import pytest
 from typer.testing import CliRunner
 
@@ -29,7 +31,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.observe.health import HealthRequest, Operating
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
-from lamina.store.documents.checking import fault_of
+from lamina.store.documents.checking import fault_of, kept_ahead
 from lamina.store.documents.repository import folder_name
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.sqlite import SqliteStore, database_faults, heads_of
@@ -142,6 +144,50 @@ def test_doctor_tells_all_of_it(folder: Path) -> None:
     }
     assert "does not match its checksum" in told["documents"]["found"]
     assert "built anew" in doctor(folder, "--repair")["documents"]["found"]
+
+
+def test_what_a_database_lost_stays_in_its_repository_and_is_told(folder: Path) -> None:
+    """As when its newest commits went with a write-ahead file, or an older copy took its place."""
+    older = (folder / "lamina.db").read_bytes()
+    store = opened(folder)
+    written(store, 4)
+    newest = store.documents.head(TENANT)
+    store.close()
+    (folder / "lamina.db").write_bytes(older)
+    store = opened(folder)
+    store.documents.recover()
+    written(store, 2)
+    head = store.documents.head(TENANT)
+    store.close()
+    assert (newest is not None, head is not None) == (True, True)
+    kept = f"refs/lamina/ahead/{newest.sha[:12]}"
+    assert [count(folder, name) for name in ("main", kept)] == [8, 10]
+    found = doctor(folder)["documents"]
+    assert (found["state"], kept in found["found"]) == ("fail", True)
+
+
+def test_hashes_that_were_not_noted_yet_are_no_loss(folder: Path) -> None:
+    store = opened(folder)
+    written(store, 3)
+    store.close()
+    with contextlib.closing(apsw.Connection(str(folder / "lamina.db"))) as connection:
+        connection.execute("UPDATE document_commit SET sha = NULL WHERE number > 7")
+    store = opened(folder)
+    store.documents.recover()
+    store.close()
+    assert kept_ahead(repository(folder)) == []
+    assert fault_of(repository(folder), heads_of(folder / "lamina.db")[TENANT]) is None
+
+
+def written(store: SqliteStore, count: int) -> None:
+    for number in range(count):
+        change = Change("projects/more.md", ChangeKind.PUT, f"more {number} of {count}".encode())
+        store.documents.write([Write(tenant_id=TENANT, author="agent:nia", message="more", changes=[change])])
+
+
+def count(folder: Path, name: str) -> int:
+    command = ["git", "--git-dir", str(repository(folder)), "rev-list", "--count", name]
+    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def test_beside_a_server_nothing_is_repaired(folder: Path) -> None:

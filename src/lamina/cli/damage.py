@@ -60,10 +60,23 @@ def database_check(folder: Path) -> Check:
 
 def documents_check(folder: Path, *, repaired: list[str]) -> Check:
     """Whether every object of every repository is what its name says, and the newest commit the one of the database."""
+    from lamina.store.documents.checking import kept_ahead
     from lamina.store.opening import REPOSITORIES
 
     faults = _faults_of(folder)
     told = f"; built anew: {', '.join(repaired)}" if repaired else ""
+    if ahead := [
+        f"{path.name}: {name}"
+        for path in sorted((folder / REPOSITORIES).glob("*.git"))
+        for name in kept_ahead(path)
+    ]:
+        return Check(
+            "documents",
+            "fail",
+            f"the database lost commits that their repository has: {_shown(ahead)}{told}",
+            "events of the same time are lost, too: restore a backup into another folder, or the documents there with lamina restore --from-git "
+            "from a clone of that reference; git update-ref -d forgets them",
+        )
     if not faults:
         return Check("documents", "ok", f"every git repository of documents is whole{told}")
     return Check(

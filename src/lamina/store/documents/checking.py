@@ -12,7 +12,10 @@ from lamina import limits
 from lamina.store.documents.objects import parse_commit, parse_tree
 from lamina.store.documents.packs import TRAILER_BYTES
 
-__all__ = ["fault_of", "stands", "torn_packs"]
+__all__ = ["AHEAD", "fault_of", "kept_ahead", "stands", "torn_packs"]
+
+AHEAD = "refs/lamina/ahead/"
+"""Where a repository keeps commits that the database had and lost."""
 
 _FOLDER = b"40000"
 _CHUNK_BYTES = 1024 * 1024
@@ -37,6 +40,14 @@ def stands(git: pygit2.Repository, commit: bytes) -> bool:
     except (KeyError, ValueError, IndexError, pygit2.GitError):
         return False
     return True
+
+
+def kept_ahead(path: Path) -> list[str]:
+    """The references of a repository to commits that the database lacks."""
+    try:
+        return [name for name in pygit2.Repository(str(path)).references if name.startswith(AHEAD)]
+    except pygit2.GitError:
+        return []  # what is damaged is told by ``fault_of``
 
 
 def torn_packs(path: Path) -> list[str]:

@@ -414,8 +414,18 @@ class Projector:
             raise DamagedRepository("a pack is torn, or the newest commit is not whole")
         tip = None if head is None else bytes.fromhex(head.sha)
         if repository.tip() != (head.sha if head else None):
+            self._keep_what_rows_lack(tenant_id, repository, head)
             repository.point(tip)
         return _Followed(repository, Worktree(tip, repository.read), head.number if head else 0)
+
+    def _keep_what_rows_lack(self, tenant_id: str, repository: GitRepository, head: Commit | None) -> None:
+        """Rows land first: a repository with more commits than them is of a database that lost some."""
+        ahead = repository.ahead(head.sha if head else None, limits.COMMITS_BATCH_MAX)
+        if ahead > len(self._rows.commits(tenant_id, head.number if head else 0, ahead)):
+            _LOG.error(
+                "the database lost commits of documents, which %s in their repository keeps",
+                repository.keep(),
+            )
 
     def _rebuilt(self, tenant_id: str) -> _Followed:
         self._stop_gathering()  # it would put old objects into the new repository

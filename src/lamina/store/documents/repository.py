@@ -14,11 +14,12 @@ import shutil
 import struct
 import uuid
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 import pygit2
 
-from lamina.store.documents.checking import stands
+from lamina.store.documents.checking import AHEAD, stands
 from lamina.store.documents.gathering import gathered
 from lamina.store.documents.growing import GrowingPack
 from lamina.store.documents.objects import GitObject
@@ -118,6 +119,23 @@ class GitRepository:
             return self._branch.read_text(encoding="ascii").strip() or None
         except (FileNotFoundError, UnicodeDecodeError):
             return None
+
+    def ahead(self, commit_sha: str | None, most: int) -> int:
+        """How many commits the branch has that a commit does not follow, up to so many; 0 where they cannot be read."""
+        try:
+            walk = self._git.walk(pygit2.Oid(hex=self.tip() or ""))
+            if commit_sha is not None:
+                walk.hide(pygit2.Oid(hex=commit_sha))
+            return sum(1 for _ in islice(walk, most))
+        except (KeyError, ValueError, pygit2.GitError):
+            return 0
+
+    def keep(self) -> str:
+        """The name of a reference beside the branch, under which stays what this points at."""
+        tip = self.tip() or ""
+        name = f"{AHEAD}{tip[:12]}"
+        self._git.references.create(name, pygit2.Oid(hex=tip), force=True)
+        return name
 
     def add(self, objects: Sequence[GitObject]) -> None:
         """Write objects, on disk when it returns."""
