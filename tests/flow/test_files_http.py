@@ -86,6 +86,40 @@ def test_a_write_whose_commit_failed_is_not_made_again_under_its_key(world: Any,
     assert _read(world, LOG)["content"] == '{"n": 1}\n{"n": 2}\n'
 
 
+def test_a_write_whose_commit_failed_is_answered_under_its_key_once_that_stands(
+    world: Any, tmp_path: Path
+) -> None:
+    _append(world, LOG, {"n": 1})
+    packs = next(tmp_path.glob("relay/*.git/objects/pack"))
+    packs.rename(packs.with_name("aside"))
+    packs.write_text("a file where a folder should be")
+    sent, key = {"path": NOTE, "content": "once"}, {"X-Cortex-Idempotency-Key": "write-once"}
+    answers = [world.call("POST", "/v1/write", body=sent, headers=key) for _ in range(2)]
+    packs.unlink()
+    packs.with_name("aside").rename(packs)
+    _append(world, LOG, {"n": 2})  # which has all commits made that are due
+    answers.append(world.call("POST", "/v1/write", body=sent, headers=key))
+    assert [each.status_code for each in answers] == [503, 503, 200]
+    (only,) = world.store.documents.history("acme", NOTE)
+    assert answers[2].headers["x-cortex-replay"] == "true"
+    assert answers[2].json() == {
+        "ok": True,
+        "path": NOTE,
+        "committed": True,
+        "latest_commit": only.commit.sha,
+    }
+
+
+def test_a_write_that_changes_nothing_is_answered_so_under_its_key(world: Any) -> None:
+    sent, key = {"path": NOTE, "content": "once"}, {"X-Cortex-Idempotency-Key": "write-once"}
+    world.call("POST", "/v1/write", body=sent)
+    first = world.call("POST", "/v1/write", body=sent, headers=key)
+    world.call("POST", "/v1/write", body={"path": NOTE, "content": "more"})
+    again = world.call("POST", "/v1/write", body=sent, headers=key)
+    assert (first.json()["committed"], again.json()) == (False, first.json())
+    assert _read(world, NOTE)["content"] == "more"
+
+
 def test_an_append_whose_answer_never_left_is_not_made_again_under_its_key(
     world: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

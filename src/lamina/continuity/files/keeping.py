@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from lamina import limits
 from lamina.continuity.files.names import check_new, check_open_day, file_path
@@ -29,9 +30,12 @@ class Keeping:
         self._idempotency = idempotency
 
     def write(self, request: WriteFile, call: Call) -> Answer:
-        """Write a file as a whole. One that holds these very bytes already is left as it is."""
+        """Write a file as a whole. One that holds these very bytes already is left as it is.
+
+        An idempotency key lands in the transaction of the commit, or behind a look that found nothing to write.
+        """
         path = self._writable(request, call)
-        return Answer(retried(lambda: self._write(path, request, call)))
+        return self._once(path, call, lambda once: retried(lambda: self._write(path, request, call, once)))
 
     def read(self, request: ReadFile, call: Call) -> Answer:
         """A file's text."""
@@ -53,23 +57,27 @@ class Keeping:
         An idempotency key lands in the transaction of its line: a crash forgets neither without the other.
         """
         path = self._writable(request, call)
+        return self._once(path, call, lambda once: self._appended(path, request, call, once))
+
+    def _once(self, path: str, call: Call, run: Callable[[Remembered | None], Written]) -> Answer:
+        """What ``run`` writes under the key of the call, where it has one; or what it had led to before."""
         if call.key is None:
-            return self._appended(path, request, call, None)
+            return Answer(run(None))
         caller = call.principal
         key = IdempotencyKey(caller.tenant_id, caller.actor, call.key.family, call.key.key)
         with self._idempotency.alone(key):
             known = self._idempotency.find(key, call.now)
             if known is None:
-                return self._appended(path, request, call, Remembered(key, call.keyed_hash(), call.now))
+                return Answer(run(Remembered(key, call.keyed_hash(), call.now)))
             check_same(known, call.keyed_hash())
             return Answer(self._earlier(path, call, known), replayed=True)
 
-    def _appended(self, path: str, request: AppendRecord, call: Call, once: Remembered | None) -> Answer:
+    def _appended(self, path: str, request: AppendRecord, call: Call, once: Remembered | None) -> Written:
         check_open_day(path, call.now)
-        return Answer(retried(lambda: self._append(path, request, call, once)))
+        return retried(lambda: self._append(path, request, call, once))
 
     def _earlier(self, path: str, call: Call, known: Remembered) -> Written:
-        """The answer to an append that had landed under the key; raises ``Unavailable`` while its commit stands in no repository."""
+        """The answer to a write that had landed under the key; raises ``Unavailable`` while its commit stands in no repository."""
         response = known.response or {}
         if "body" in response:  # kept by an earlier release, with the whole answer
             return Written.model_validate(response["body"])
@@ -92,17 +100,20 @@ class Keeping:
         require_open(call, path)
         return path
 
-    def _write(self, path: str, request: WriteFile, call: Call) -> Written:
+    def _write(self, path: str, request: WriteFile, call: Call, once: Remembered | None) -> Written:
         tenant_id, content = call.principal.tenant_id, request.content.encode()
         standing = self._documents.read(tenant_id, path)
         if standing is not None and standing.content == content:
             head = self._documents.head(tenant_id)
-            return Written(path=path, committed=False, latest_commit=head.sha if head else None)
+            same = Written(path=path, committed=False, latest_commit=head.sha if head else None)
+            if once is not None:
+                self._idempotency.remember(replace(once, response={"body": same.model_dump(mode="json")}))
+            return same
         if standing is None:
             check_new(path)
         version = 0 if standing is None else standing.version
         change = Change(path, ChangeKind.PUT, content, expected_version=version, portable=True)
-        return self._landed(call, change, request.commit_message or f"write: {path}", request.content)
+        return self._landed(call, change, request.commit_message or f"write: {path}", request.content, once)
 
     def _append(self, path: str, request: AppendRecord, call: Call, once: Remembered | None) -> Written:
         line = json.dumps(request.record, ensure_ascii=False)

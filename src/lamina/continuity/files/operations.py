@@ -22,7 +22,7 @@ def file_operations(documents: Documents, finding: Finding, idempotency: Idempot
     keeping = Keeping(documents, idempotency)
     return [
         writes(None, "file_write", requests.WriteFile, requests.Written, keeping.write, "Write a file.",
-               bucket="write", fails=_WRITTEN),
+               bucket="write", keeps_keys=True, fails=_WRITTEN),
         reads(READS, "file_read", requests.ReadFile, requests.ReadText, keeping.read, "Read a file.",
               fails=("INVALID_FILE_PATH", "NAMESPACE_DENIED", "FILE_NOT_FOUND", "FILE_NOT_TEXT")),
         writes(None, "file_append",
