@@ -109,6 +109,19 @@ def test_flipped_bytes_in_the_database_are_seen(folder: Path, seed: int) -> None
     assert damage.database_check(folder).state == "fail"
 
 
+def test_a_lost_page_at_the_end_of_an_events_words_is_seen(folder: Path) -> None:
+    """No structure of the file leads through it, so that SQLite calls the file whole."""
+    path = folder / "lamina.db"
+    store = opened(folder)
+    append(store, f"{'tea ' * 3000}with milk")
+    store.close()
+    data = bytearray(path.read_bytes())
+    page = data.index(b"tea with milk") // 4096
+    data[page * 4096 : (page + 1) * 4096] = bytes(4096)
+    path.write_bytes(data)
+    assert database_faults(path) == ["events without the end of their words: 1"]
+
+
 def test_a_check_behind_the_calls_builds_a_damaged_repository_anew(folder: Path) -> None:
     head = heads_of(folder / "lamina.db")[TENANT]
     flip_pack(folder)

@@ -91,6 +91,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "drop_inquiry": "a row number that the inquirer holds by its lease",
     "answered_inquiries": "a worker serves every tenant; each row names its own",
     "count_failed_outbox": "a count for operators; no content is read",
+    "count_zeroed_events": "a count for operators, of what is damaged",
     "count_failed_inquiries": "a count for operators; no content is read",
     "release_inquiries": "row numbers that the inquirer holds by its lease",
     "inquiry_leases_left": "a worker that is alone frees what the dead held, of every tenant",

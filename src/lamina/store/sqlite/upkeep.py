@@ -174,10 +174,18 @@ def database_faults(path: Path) -> list[str]:
         with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
             told = [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({_FAULTS_TOLD})")]
             broken = [str(row[0]) for row in connection.execute("PRAGMA foreign_key_check")]
+            zeroed = _zeroed(connection)
     except apsw.Error as error:
         return [f"it cannot be read ({type(error).__name__})"]
     found = [] if told == ["ok"] else told
-    return found + [f"rows of {table} refer to what is not there" for table in dict.fromkeys(broken)]
+    found += [f"rows of {table} refer to what is not there" for table in dict.fromkeys(broken)]
+    return found + ([f"events without the end of their words: {zeroed}"] if zeroed else [])
+
+
+def _zeroed(connection: apsw.Connection) -> int:
+    if not connection.table_exists("main", "event"):
+        return 0
+    return int(next(connection.execute(_SQL["count_zeroed_events"]))[0])
 
 
 def checked_of(folder: Path) -> Integrity | None:
