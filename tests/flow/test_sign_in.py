@@ -95,6 +95,22 @@ def test_who_am_i(signed: Signed) -> None:
     }
 
 
+def test_a_token_that_was_taken_back_stays_so_though_the_clock_was_ahead_for_a_while(signed: Signed) -> None:
+    day = 24 * 3600
+    lasting = paseto(claims(sub="service:import", jti="t-lost", exp=NOW_S + 30 * day))
+    root = paseto(claims(sub=ROOT, jti="t-root"))
+    assert signed.call("POST", "/v1/auth/revoke", root, ROOT, json={"jti": "t-lost"}).status_code == 204
+    signed.clock.at = NOON + 31 * day * SECOND_US
+    begun = NOW_S + 30 * day
+    later = paseto(claims(sub="service:import", jti="t-later", iat=begun, exp=begun + 2 * day))
+    assert (
+        signed.call("POST", "/v1/auth/revoke", later, "service:import", json={"jti": "t-later"}).status_code
+        == 204
+    )
+    signed.clock.at = NOON + 29 * day * SECOND_US
+    assert signed.code("GET", "/v1/auth/whoami", lasting, "service:import") == (401, "REVOKED_TOKEN")
+
+
 def test_the_audit_log_names_the_token_and_what_it_took_back(signed: Signed) -> None:
     assert signed.write(paseto(claims(caps=["scope.write"]))).status_code == 202
     assert signed.call("POST", "/v1/auth/revoke", paseto(claims()), json={"jti": "t-1"}).status_code == 204
