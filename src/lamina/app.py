@@ -102,6 +102,7 @@ from lamina.observe.metrics import metrics_operations
 from lamina.observe.operations import observe_operations
 from lamina.observe.relay_health import relay_health_operations
 from lamina.observe.rounds import Failures
+from lamina.observe.steady_clock import SteadyClock
 from lamina.observe.traces import CarryingPool
 from lamina.pipeline.capture import Capturing
 from lamina.pipeline.correcting import Correcting
@@ -182,7 +183,8 @@ class Server:
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
-        return Retention(self.store, RandomIds(), SystemClock(), self.rules.audit_rules)
+        steady = SteadyClock(SystemClock(), self.store.upkeep.state().last_recorded_at)
+        return Retention(self.store, RandomIds(), steady, self.rules.audit_rules)
 
     def first_token(self) -> str | None:
         """A token of the owner, in ``dev_local`` and only when the tenant has none yet. It is kept nowhere."""

@@ -128,9 +128,8 @@ CHECK_FIRST_S: Final = 20.0  # after the start: what a crash or a disk damaged i
 CHECK_AGAIN_S: Final = 300.0
 TRIM_EVERY_S: Final = 30.0  # between two times that free memory goes back to the system: milliseconds each
 CHECK_EVERY_S: Final = 6 * 3600.0  # every byte is read: a gigabyte in a few seconds
-CLOCK_AHEAD_S_MAX: Final = (
-    60  # that the newest event may lie ahead: bursts take microseconds, time servers seconds
-)
+CLOCK_AHEAD_S_MAX: Final = 60  # that the newest event may lie ahead: time servers take seconds
+CLOCK_BELIEVED_S: Final = 3600.0  # that it stands after a jump until it erases: a time server needs minutes
 AS_OF_NOW_S: Final = (
     5  # a caller's now, when it comes here; counts only while the log lies further ahead than that
 )

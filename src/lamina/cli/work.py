@@ -17,6 +17,7 @@ from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.rounds import Failures
+from lamina.observe.steady_clock import SteadyClock
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.settings import Settings
 from lamina.store.opening import alone, make_folder, open_store, require_store
@@ -60,10 +61,11 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         def told() -> bool:
             return stop.is_set() or parent not in (None, os.getppid())
 
+        steady = SteadyClock(SystemClock(), store.upkeep.state().last_recorded_at)
         behind = [
             ("lamina-drain", build_drain(settings, store, held, failures).run),
             ("lamina-eraser", build_eraser(settings, store, failures).run),
-            ("lamina-expirer", build_expirer(settings, store, failures).run),
+            ("lamina-expirer", build_expirer(settings, store, failures, steady).run),
         ]
         if (inquirer := build_inquirer(settings, store, held, failures)) is not None:
             behind += [
