@@ -36,7 +36,6 @@ from lamina.answer.model import AnswerModel
 from lamina.answer.narrating import Narrating
 from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import GROUPS, help_rows
-from lamina.continuity.owned import documents_about
 from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.checking.merging import merge_operations
@@ -45,7 +44,6 @@ from lamina.coordination.checking.running import Checking
 from lamina.coordination.checking.sandbox import Sandbox
 from lamina.coordination.governance import governance_operations
 from lamina.coordination.messages.operations import MessageParts, message_operations
-from lamina.coordination.messages.owned import with_messages
 from lamina.coordination.operations import schedule_operations
 from lamina.coordination.operator_bounds import alarm_bounds, failure_bounds, reminder_windows
 from lamina.coordination.operators.figures import TenantFigures
@@ -56,6 +54,7 @@ from lamina.coordination.operators.operations import (
     operator_jobs,
 )
 from lamina.coordination.orientation import reminders_of
+from lamina.coordination.owned import documents_about_people
 from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
 from lamina.coordination.peers.registering import Registering
@@ -280,7 +279,7 @@ def build_server(
     reminding = Reminding(kept.schedule, reminder_windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
-    about = with_messages(documents_about(kept.traces), kept.messages)
+    about = documents_about_people(kept)
     previewing = Previewing(kept, ids, tiers.erasure_rules, about)
     executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (

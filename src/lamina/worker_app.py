@@ -10,8 +10,7 @@ from contextlib import ExitStack
 from lamina.access.presets import load_preset, overruled
 from lamina.access.rules import settings_defaults
 from lamina.access.tiers import TieredPolicy
-from lamina.continuity.owned import documents_about
-from lamina.coordination.messages.owned import with_messages
+from lamina.coordination.owned import documents_about_people
 from lamina.forget.expired import ExpiredEraser
 from lamina.forget.expiring import Expirer
 from lamina.forget.runner import Eraser
@@ -68,7 +67,7 @@ def build_eraser(settings: Settings, store: Store, failures: Failures | None = N
         store,
         SystemClock(),
         _owner(),
-        about=with_messages(documents_about(store.traces), store.messages),
+        about=documents_about_people(store),
         tombstones=TombstoneFile(settings.tombstone_list),
         failures=failures,
     )

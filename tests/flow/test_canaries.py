@@ -23,8 +23,7 @@ import pytest
 
 from capsules import body, later
 from lamina import limits
-from lamina.continuity.owned import documents_about
-from lamina.coordination.messages.owned import with_messages
+from lamina.coordination.owned import documents_about_people
 from lamina.forget.runner import Eraser
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
@@ -129,8 +128,7 @@ class Aviary:
         self.world, self.folder = world, folder
         self.canaries = Canaries()
         self.memory = Memory(world.store, world.clock)
-        about = with_messages(documents_about(world.store.traces), world.store.messages)
-        self.eraser = Eraser(world.store, world.clock, "test", about=about)
+        self.eraser = Eraser(world.store, world.clock, "test", about=documents_about_people(world.store))
         self.session = ""
 
     def sing(self) -> None:

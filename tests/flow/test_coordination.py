@@ -12,6 +12,7 @@ import pytest
 from capsules import body
 from given import NOON
 from lamina.access.relay_tokens import issue, owner_grant
+from lamina.coordination.owned import documents_about_people
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.relay import TEMPLATES, RelayGrant
 from lamina.kernel.views import EventView
@@ -28,6 +29,7 @@ LEVELS = {
     "kim": "trusted",
 }
 ROOT = "/v1/coordination"
+TO_CY = {"recipient_peer": "cy"}
 
 
 class House(Neighbours):
@@ -245,6 +247,33 @@ def test_a_write_that_is_sent_again_under_its_key_is_one(house: House) -> None:
     first, second = (house.post("bo", f"{ROOT}/handoff/create", sent) for _ in range(2))
     assert first == second
     assert house.get("dee", f"{ROOT}/handoffs/query?recipient_peer=dee")["count"] == 1
+
+
+def test_what_was_handed_over_of_a_persons_capsule_goes_with_the_person(house: House) -> None:
+    state = {"active_constraints": ["never before nine"], "drift_signals": ["tired"]}
+    for name in ("ana", "ana-b"):
+        about = {"subject_kind": "user", "subject_id": name}
+        capsule = body("user", name, continuity=state)
+        house.post("kim", "/v1/continuity/upsert", about | {"capsule": capsule})
+    told = [
+        house.post("bo", f"{ROOT}/handoff/create", {"subject_kind": "user", "subject_id": name} | TO_CY)
+        for name in ("ana", "ana-b")
+    ]
+    house.post("cy", f"{ROOT}/handoff/{told[0]['handoff']['handoff_id']}/consume", {"status": "deferred"})
+    paths = [each["path"] for each in told]
+    going = documents_about_people(house.store)("acme", ["user:ana"])
+    assert [path in going for path in paths] == [True, False]
+
+
+def test_a_snapshot_goes_with_what_it_shows_of_a_person(house: House) -> None:
+    house.call("POST", "/v1/write", {"path": "essays/tea.md", "content": "Tea at nine."}, by="user:ana")
+    as_of = {"mode": "timestamp", "value": "2026-05-13T13:00:00Z"}
+    asked = {"task": "tea at nine", "as_of": as_of}
+    made = house.post("kim", "/v1/context/snapshot", asked)
+    house.post("kim", "/v1/write", {"path": "snapshots/context/odd.json", "content": '{"items": 5}'})
+    about = documents_about_people(house.store)
+    assert made["path"] in about("acme", ["user:ana"])
+    assert made["path"] not in about("acme", ["user:bob"])
 
 
 def test_what_is_handed_over_is_found_as_a_document_and_never_told_as_a_fact(house: House) -> None:

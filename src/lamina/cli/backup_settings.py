@@ -13,8 +13,7 @@ import typer
 
 from lamina.access.security.sealing import KeySeal, lost_keys
 from lamina.cli.local_socket import lock_of
-from lamina.continuity.owned import documents_about
-from lamina.coordination.messages.owned import with_messages
+from lamina.coordination.owned import documents_about_people
 from lamina.errors import Invalid
 from lamina.forget.reapplying import apply_again
 from lamina.kernel.time import Instant, SystemClock
@@ -115,7 +114,7 @@ def _listed(paths: Sequence[Path]) -> list[ListedErasure]:
 
 
 def _erase_again(store: Store, listed: Sequence[ListedErasure], made_at: Instant) -> None:
-    about = with_messages(documents_about(store.traces), store.messages)
+    about = documents_about_people(store)
     apply_again(store, listed, SystemClock(), as_of=made_at, about=about)
 
 

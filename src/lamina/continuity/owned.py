@@ -1,30 +1,72 @@
-"""Which documents are about a subject: its capsule, and every copy that was put beside it."""
+"""Which documents are about a subject: its capsule, every copy that was put beside it, and snapshots of what goes with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+from pydantic_core import from_json
+
+from lamina import limits
 from lamina.continuity.capsule.subjects import ARCHIVE, COLD, COLD_INDEX, Subject, archive_name
+from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.errors import LaminaError
+from lamina.store.ports.documents import Document, Documents
 from lamina.store.ports.traces import Traces
 
-__all__ = ["documents_about", "paths_about"]
+__all__ = ["capsules_about", "documents_about", "paths_about"]
 
 
-def documents_about(traces: Traces) -> Callable[[str, Sequence[str]], list[str]]:
-    """Tells which documents of a tenant are capsules of people, given their actor ids."""
+def documents_about(traces: Traces, documents: Documents) -> Callable[[str, Sequence[str]], list[str]]:
+    """Tells which documents of a tenant are capsules of people, given their actor ids; and which snapshots hold words of these, or of
+    documents that these people alone wrote."""
 
     def about(tenant_id: str, actors: Sequence[str]) -> list[str]:
-        paths = [each.path for each in traces.paths(tenant_id)]
+        authors = {each.path: each.authors for each in traces.paths(tenant_id)}
         found: set[str] = set()
-        for actor in actors:
-            try:
-                found.update(paths_about(Subject("user", actor.removeprefix("user:")), paths))
-            except LaminaError:
-                continue  # no subject can have this name
-        return sorted(found)
+        for subject in _subjects(actors):
+            found.update(paths_about(subject, authors))
+        going = found | {path for path, each in authors.items() if each <= frozenset(actors)}
+        return sorted(found | set(_snapshots_of(documents, tenant_id, going)))
 
     return about
+
+
+def capsules_about(actors: Sequence[str]) -> list[str]:
+    """Where the capsules about people stand, given their actor ids."""
+    return [subject.active_path for subject in _subjects(actors)]
+
+
+def _subjects(actors: Sequence[str]) -> Iterator[Subject]:
+    for actor in actors:
+        subject = Subject("user", actor.removeprefix("user:"))
+        try:
+            subject.slug  # noqa: B018 - it raises
+        except LaminaError:
+            continue  # no subject can have this name
+        yield subject
+
+
+def _snapshots_of(documents: Documents, tenant_id: str, going: Collection[str]) -> Iterator[str]:
+    """The snapshots in which something of a document is that goes."""
+    after = ""
+    while going and (
+        page := documents.below(
+            tenant_id, SNAPSHOTS, after=after, limit=limits.DOCUMENTS_READ_MAX, with_content=True
+        )
+    ):
+        yield from (each.path for each in page if not _held(each).isdisjoint(going))
+        after = page[-1].path
+
+
+def _held(snapshot: Document) -> set[str]:
+    """The paths of the documents in it; a file that is no snapshot, which anybody may write there, holds none."""
+    try:
+        kept = from_json(snapshot.content)
+    except ValueError:
+        return set()
+    parts = [kept.get(name) for name in ("items", "core_memory")] if isinstance(kept, dict) else []
+    shown = [each for part in parts if isinstance(part, list) for each in part if isinstance(each, dict)]
+    return {str(each.get("path")) for each in shown}
 
 
 def paths_about(subject: Subject, paths: Iterable[str]) -> list[str]:

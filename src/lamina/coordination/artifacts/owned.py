@@ -1,0 +1,40 @@
+"""Which handoffs go with a person: those that were made from the capsule about them, whoever handed it over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from lamina import limits
+from lamina.continuity.owned import capsules_about
+from lamina.coordination.artifacts.kinds import HANDOFFS
+from lamina.coordination.artifacts.reading import record_or_none
+from lamina.store.ports.documents import Document, Documents
+
+__all__ = ["with_handoffs"]
+
+_About = Callable[[str, Sequence[str]], Collection[str]]
+
+
+def with_handoffs(about: _About, documents: Documents) -> _About:
+    """Tells what ``about`` does of a tenant's actors, and beside it the paths of handoffs that hold a part of a capsule about them."""
+
+    def of(tenant_id: str, actors: Sequence[str]) -> list[str]:
+        capsules = frozenset(capsules_about(actors))
+        found = {each.path for each in _handoffs(documents, tenant_id) if _source_of(each) in capsules}
+        return sorted({*about(tenant_id, actors), *found})
+
+    return of
+
+
+def _source_of(document: Document) -> str | None:
+    record = record_or_none(HANDOFFS, document.content)
+    return None if record is None else record.source_summary.path
+
+
+def _handoffs(documents: Documents, tenant_id: str) -> Iterator[Document]:
+    after = ""
+    while page := documents.below(
+        tenant_id, HANDOFFS.folder, after=after, limit=limits.DOCUMENTS_READ_MAX, with_content=True
+    ):
+        yield from page
+        after = page[-1].path
