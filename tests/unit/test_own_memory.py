@@ -255,6 +255,15 @@ def test_a_tenant_that_says_so_by_name_lets_people_write_there_and_they_still_ne
     assert place.held(BOB) == "rw- -w- -w-"
 
 
+@pytest.mark.parametrize("cascade", ["derived_only", "redact_events"])
+def test_who_may_not_read_a_memory_takes_nothing_out_of_it(make: Make, cascade: str) -> None:
+    place, forget = make("on_prem_enterprise").write((ANA, OWN), (BOB, ABOVE)), f"forget.cascade.{cascade}"
+    place.tenant(administrators=[ADMIN], allow=["scope.write.others_memory"])
+    assert place.may(BOB, WRITE, OWN)
+    assert not place.may(BOB, forget, OWN)
+    assert [place.may(who, forget, OWN) for who in (ANA, HELPER, ADMIN)] == [True, True, True]
+
+
 def test_where_memories_are_open_people_write_as_they_read(make: Make) -> None:
     place = make("on_prem_enterprise").write((ANA, OWN), (ANA, BELOW), (BOB, ABOVE))
     place.tenant(administrators=[ADMIN], defaults={"user_memory.open": True})

@@ -50,6 +50,7 @@ _READS_ACROSS: Final = frozenset(
     {Capability.SCOPE_READ_LOCAL, Capability.SCOPE_READ_HOLISTIC, Capability.SCOPE_READ_DESCEND}
 )
 
+_TAKES_OUT: Final = frozenset({Capability.FORGET_DERIVED_ONLY, Capability.FORGET_REDACT_EVENTS})
 _FOR_OTHERS: Final = frozenset({Capability.SCOPE_WRITE_ON_BEHALF_OF, Capability.SCOPE_WRITE_ABOUT_OTHER})
 
 
@@ -243,6 +244,9 @@ class Snapshot:
             said = "it is somebody's own memory: they or an administrator of the tenant make you a member"
             return self._denied(grant, "scope", said, code="NOT_A_MEMBER")
         elif needed_role(capability) is Role.WRITER and self._is_foreign_memory(principal, place):
+            if capability in _TAKES_OUT:
+                said = "whoever may not read a memory takes nothing out of it: the answer counts what fitted"
+                return self._denied(grant, "scope", said, code="NOT_A_MEMBER")
             refusal = self._narrowed(principal, Grant(Capability.SCOPE_WRITE_OTHERS_MEMORY, scope))
             if refusal is not None:
                 return refusal
