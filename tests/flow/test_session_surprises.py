@@ -203,6 +203,20 @@ def test_a_target_that_breaks_on_one_turn_costs_that_turn_attempts_and_nothing_o
     assert (row.state, row.attempts, row.last_error) == ("failed", 5, "builtins.RuntimeError")
 
 
+def test_what_is_cancelled_while_a_batch_is_sent_stays_here(world: World) -> None:
+    world.say("ann", *turns("ann"))
+    rows = world.rows("ann")
+
+    class Slow(Graph):
+        def send(self, row: OutboxRow, event: Event) -> None:
+            super().send(row, event)
+            world.store.log.cancel("lamina", rows[1].event_id)
+
+    graph = Slow("")
+    Drain(world.store, world.clock, target=graph).drain()
+    assert set(graph.sent) == {left("ann")[0], left("ann")[2]}
+
+
 def test_a_store_that_is_away_costs_no_turn_an_attempt(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.say("ann", *turns("ann"))
 

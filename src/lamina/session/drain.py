@@ -211,7 +211,7 @@ class _Batch:
         assert sitting is not None, "a row of the outbox has a sitting"
         events = self._store.log.get(place.tenant_id, [row.event_id for row in self._rows])
         ready = self._fold(sitting, events)
-        tried = self._deliver(ready, events) if self._target is not None else len(ready)
+        tried = self._deliver(ready) if self._target is not None else len(ready)
         left = [row for row in self._rows if row not in ready[:tried] and row.id not in self._put_off]
         if left:
             self._store.sessions.release(left)
@@ -257,15 +257,15 @@ class _Batch:
         bridges = [inquiry_of(turn, BRIDGE, now) for turn in turns[-1:]] if complete else []
         return (*(inquiry_of(turn, FOLD, now) for turn in turns), *bridges)
 
-    def _deliver(self, rows: Sequence[OutboxRow], events: dict[str, Event]) -> int:
+    def _deliver(self, rows: Sequence[OutboxRow]) -> int:
         """Send rows in order, up to the first that has to wait; how many were tried."""
         assert self._target is not None, "asked only where there is one"
         for tried, row in enumerate(rows):
-            event = events.get(row.event_id)
             if time.monotonic() > self._deadline:
                 return tried
             try:
-                if event is not None and not event.excluded and row.sent_at is None:
+                event = self._leaves(row)
+                if event is not None:
                     self._target.send(row, event)
             except Exception as error:
                 _log_unexpected(row, error)
@@ -281,6 +281,14 @@ class _Batch:
             self._store.sessions.sent([row], self._clock.now())
             self.sent += 1
         return len(rows)
+
+    def _leaves(self, row: OutboxRow) -> Event | None:
+        """The turn to send, None where there is none. Read anew: those before it may have taken seconds, and what was cancelled, forgotten
+        or erased meanwhile does not leave this server."""
+        tenant_id = row.place.tenant_id
+        event = self._store.log.get(tenant_id, [row.event_id]).get(row.event_id)
+        gone = event is None or event.excluded or event.redacted_by is not None
+        return None if gone or row.sent_at is not None else event
 
     def _retry(self, row: OutboxRow, error: Exception, attempts: int | None = None) -> None:
         count = (row.attempts if attempts is None else attempts) + 1
