@@ -265,6 +265,18 @@ def test_what_was_handed_over_of_a_persons_capsule_goes_with_the_person(house: H
     assert [path in going for path in paths] == [True, False]
 
 
+def test_a_plan_that_may_name_a_persons_capsule_goes_with_it(house: House) -> None:
+    house.post("kim", "/v1/continuity/refresh/plan", {"include_healthy": True})
+    about = documents_about_people(house.store)
+    assert about("acme", ["user:eva"]) == []
+    capsule = body("user", "eva")
+    house.post(
+        "kim", "/v1/continuity/upsert", {"subject_kind": "user", "subject_id": "eva", "capsule": capsule}
+    )
+    house.post("kim", "/v1/continuity/refresh/plan", {"include_healthy": True})
+    assert "memory/continuity/refresh_state.json" in about("acme", ["user:eva"])
+
+
 def test_a_snapshot_goes_with_what_it_shows_of_a_person(house: House) -> None:
     house.call("POST", "/v1/write", {"path": "essays/tea.md", "content": "Tea at nine."}, by="user:ana")
     as_of = {"mode": "timestamp", "value": "2026-05-13T13:00:00Z"}

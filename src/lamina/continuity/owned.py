@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final
 
 from pydantic_core import from_json
 
 from lamina import limits
-from lamina.continuity.capsule.subjects import ARCHIVE, COLD, COLD_INDEX, Subject, archive_name
+from lamina.continuity.capsule.subjects import (
+    ARCHIVE,
+    COLD,
+    COLD_INDEX,
+    REFRESH_PLAN,
+    RETENTION_PLAN,
+    Subject,
+    archive_name,
+)
 from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.errors import LaminaError
 from lamina.store.ports.documents import Document, Documents
 from lamina.store.ports.traces import Traces
 
 __all__ = ["capsules_about", "documents_about", "paths_about"]
+
+_PLANS: Final = frozenset({REFRESH_PLAN, RETENTION_PLAN})
 
 
 def documents_about(traces: Traces, documents: Documents) -> Callable[[str, Sequence[str]], list[str]]:
@@ -25,6 +36,8 @@ def documents_about(traces: Traces, documents: Documents) -> Callable[[str, Sequ
         found: set[str] = set()
         for subject in _subjects(actors):
             found.update(paths_about(subject, authors))
+        if found:  # plans name capsules, in earlier versions too, and the next one is made anew
+            found.update(_PLANS & authors.keys())
         going = found | {path for path, each in authors.items() if each <= frozenset(actors)}
         return sorted(found | set(_snapshots_of(documents, tenant_id, going)))
 
