@@ -117,10 +117,12 @@ def build_worker(
     behind: Callable[[], bool] | None = None,
     extractor: RulesExtractor | None = None,
     helper: str | None = None,
+    steady: Clock | None = None,
 ) -> Worker:
     """A derivation loop over a store, with the parser and the embedding model loaded on first need. One that
     ``replays`` puts nothing down to be asked of a model; ``behind`` is what it does when it has time, ``extractor`` one that
-    somebody else in this process loads, too. A ``helper``, by the name under which it holds leases, runs the stages alone."""
+    somebody else in this process loads, too. A ``helper``, by the name under which it holds leases, runs the stages alone.
+    ``steady`` is the clock by which old keys are forgotten."""
     embedder = MiniLmEmbedder()
     deriver = Deriver(
         store,
@@ -141,6 +143,7 @@ def build_worker(
         behind=behind,
         calibrates=not replays,
         helps=helper is not None,
+        steady=steady,
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.language.temporal import find_times
+from lamina.observe.steady_clock import SteadyClock
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
@@ -67,3 +68,28 @@ def test_while_the_clock_is_right_as_of_a_moment_ago_is_exact(world: Any) -> Non
     world.event("Two.")
     world.clock.at += SECOND_US
     assert listed(world, "/v1/events", as_of=rfc3339(world.clock.at - 2 * SECOND_US)) == [before.id]
+
+
+def test_a_write_that_is_sent_again_is_one_though_the_clock_was_ahead_between(world: Any) -> None:
+    right, ends = world.clock.at, iter([False] * 4)
+    sent = {
+        "scope": SCOPE,
+        "modality": "text",
+        "content": {"kind": "text", "text": "I live in Porto."},
+        "context": {"observed_at": rfc3339(right)},
+        "idempotency_key": "k",
+    }
+    first = world.post("/v1/experience", sent).json()["event_id"]
+    worker = Worker(
+        world.store,
+        Deriver(world.store, RulesExtractor(find_times, use_parser=False), None),
+        None,
+        world.clock,
+        "test",
+        sleep=lambda _: None,
+        steady=SteadyClock(world.clock, right, lambda: 0.0),
+    )
+    world.clock.at = right + 2 * DAY
+    worker.run(lambda: next(ends, True))
+    world.clock.at = right + SECOND_US
+    assert world.post("/v1/experience", sent).json()["event_id"] == first

@@ -77,7 +77,9 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         extractor = RulesExtractor(find_times)  # one for both: a parser is large
         upgrader = build_upgrader(store, extractor, failures)
         upgrader.begin()
-        worker = build_worker(settings, store, failures, behind=upgrader.step, extractor=extractor)
+        worker = build_worker(
+            settings, store, failures, behind=upgrader.step, extractor=extractor, steady=steady
+        )
         helpers = [Helper(settings, number, lock, failures) for number in range(2, settings.workers + 1)]
         for each in helpers:
             each.start()

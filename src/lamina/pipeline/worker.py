@@ -51,10 +51,12 @@ class Worker:
         behind: Callable[[], bool] | None = None,
         calibrates: bool = True,
         helps: bool = False,
+        steady: Clock | None = None,
     ) -> None:
         """``behind`` is a step of what has time: done when nothing else is to do, and now and then beside it. With ``calibrates`` what is
         derived of verdicts is followed by a run of the calibration. One that ``helps`` runs the stages beside another, which does what is
-        done once for a store: it lets answers take effect, embeds what was put off and forgets old keys."""
+        done once for a store: it lets answers take effect, embeds what was put off and forgets old keys. By which age keys are forgotten
+        a ``steady`` clock says, where there is one."""
         self._helps = helps
         self._calibrator = Calibrator(store) if calibrates else None
         self._judged: set[str] = set()
@@ -64,6 +66,7 @@ class Worker:
         self._deriver = deriver
         self._embedder = embedder
         self._clock = clock
+        self._steady = steady or clock
         self._owner = owner
         self._failures = failures or Failures()
         self._sleep = sleep
@@ -288,7 +291,7 @@ class Worker:
         now = self._clock.now()
         if now - self._pruned_at > _PRUNE_EVERY_S * SECOND_US:
             self._pruned_at = now
-            self._store.idempotency.prune(now - limits.IDEMPOTENCY_TTL_S * SECOND_US)
+            self._store.idempotency.prune(self._steady.now() - limits.IDEMPOTENCY_TTL_S * SECOND_US)
             self._store.packs.prune(now)
 
 
