@@ -37,6 +37,7 @@ from lamina.pipeline.loops.keeping import LoopKeeper, raises_loops
 from lamina.pipeline.loops.reading import HEARD_BEFORE
 from lamina.pipeline.mending import Mender
 from lamina.pipeline.nearness import Nearness
+from lamina.pipeline.pending import Pending
 from lamina.pipeline.reading import extracts
 from lamina.pipeline.readings.by_rules import reading_by_rules
 from lamina.pipeline.readings.loops_alone import TASK as LOOPS_ALONE
@@ -46,7 +47,7 @@ from lamina.pipeline.readings.reading import shared_out
 from lamina.pipeline.readings.rereading import Rereading
 from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.titles import Said
-from lamina.pipeline.view import FactsRead, Pending, View
+from lamina.pipeline.view import FactsRead, View
 from lamina.pipeline.vocabularies.deprecating import deprecate_beliefs, deprecate_facts, deprecated_facts
 from lamina.pipeline.zones import speakers_offset
 from lamina.store.ports.inquiries import Ready

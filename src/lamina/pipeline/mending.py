@@ -30,10 +30,11 @@ from lamina.pipeline.freezing import kept_of
 from lamina.pipeline.loops.keeping import EXTRACTOR, raises_loops
 from lamina.pipeline.loops.rereading import LoopRereader
 from lamina.pipeline.matters import is_shared, words_of
+from lamina.pipeline.pending import Pending
 from lamina.pipeline.readings.reading import Reading, shared_out
 from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.versions import put_version, tie
-from lamina.pipeline.view import TIES, Apart, Pending, View
+from lamina.pipeline.view import TIES, Apart, View
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, EventOffset, Writes
 
