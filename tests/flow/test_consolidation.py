@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from given import TENANT, append
+from given import TENANT, append, draft
 from lamina.forget.stepping import erased_in_steps
-from lamina.kernel.events import Context, Directives, Event, Origin, Party, Stage, Trust
-from lamina.kernel.records import Belief, Layer
+from lamina.kernel.events import IDENTITY, Context, Directives, Event, Origin, Party, Stage, Trust
+from lamina.kernel.records import Belief, Layer, Stance
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes
+from lamina.language.entities import entity_id
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.store.ports.erasing import Erasure
@@ -256,3 +257,60 @@ def test_what_was_not_sent_speaks_for_nothing_elsewhere_when_words_go(
     (held,) = beliefs(memory)
     assert redacted_shares(memory.store, TENANT, [held]).get(held.id, 0.0) == float(is_sent_forgotten)
     assert (held.demoted_by is not None) is is_sent_forgotten
+
+
+def decide(memory: Memory, scope: Scope, action: str, entity: str, **more: Any) -> None:
+    memory.derive()
+    memory.clock.at += 1_000_000
+    said = {"kind": IDENTITY, "action": action, "entity_id": of(entity), **more}
+    entry = draft(
+        content=said, scope=scope, modality=IDENTITY, origin=Origin("user:ana", IDENTITY, Trust.PRINCIPAL),
+        directives=Directives(embed="none"),
+    )  # fmt: skip
+    memory.store.log.append_entry(entry)
+    memory.derive()
+
+
+def of(name: str) -> str:
+    return entity_id(TENANT, name.casefold())
+
+
+def subjects(memory: Memory) -> list[tuple[str, str]]:
+    """Whom the team's beliefs are about, with what is believed of them now."""
+    names = {of(name): name for name in ("Bob", "Robert", "Ana", "Tom")}
+    standing = [b for b in beliefs(memory) if b.stance is not Stance.DEPRECATED and b.valid_to is None]
+    return sorted((names[b.subject.id], b.object.text) for b in standing)
+
+
+def test_a_senders_own_merge_shows_nowhere_else(make_memory: MakeMemory, parsing: RulesExtractor) -> None:
+    """Neither before what is sent nor after it, nor once it is taken back; and a replay comes to the same."""
+    memory = make_memory(parsing)
+    tell(memory, "Bob lives in Leipzig.", 1)
+    decide(memory, ANA, "merge", "Bob", into=of("Robert"))
+    tell(memory, "Robert lives in Kiel.", 2)
+    memory.derive()
+    assert subjects(memory) == [("Bob", "Leipzig"), ("Robert", "Kiel")]
+    tell(memory, "Bob lives in Bonn.", 3)
+    decide(memory, ANA, "split", "Robert", new_id=of("Bob"), name="Bob", events=[])
+    sent = tell(memory, "Bob lives in Ulm.", 4)
+    memory.derive()
+    assert subjects(memory) == [("Bob", "Ulm"), ("Robert", "Kiel")]
+    memory.cancel(sent)
+    memory.derive()
+    assert subjects(memory) == [("Bob", "Bonn"), ("Robert", "Kiel")]
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
+def test_a_merge_holds_for_what_was_sent_to_its_scope_before_and_after(
+    make_memory: MakeMemory, parsing: RulesExtractor
+) -> None:
+    memory = make_memory(parsing)
+    tell(memory, "Bob lives in Leipzig.", 1)
+    tell(memory, "Robert works at Acme.", 2)
+    decide(memory, TEAM, "merge", "Bob", into=of("Robert"))
+    assert subjects(memory) == [("Robert", "Acme"), ("Robert", "Leipzig")]
+    tell(memory, "Bob lives in Kiel.", 3)
+    memory.derive()
+    assert subjects(memory) == [("Robert", "Acme"), ("Robert", "Kiel")]
+    assert [b.stance for b in beliefs(memory) if b.subject.id == of("Bob")] == [Stance.DEPRECATED]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lamina.kernel.events import IDENTITY, Event
 
-__all__ = ["EntityMerge", "EntitySplit", "Sameness", "sameness_of", "standing_for"]
+__all__ = ["EntityMerge", "EntitySplit", "Sameness", "entities_of", "sameness_of", "standing_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ def sameness_of(event: Event) -> Sameness | None:
         return EntityMerge(event.position, str(said["entity_id"]), str(said["into"]))
     events = frozenset(str(each) for each in said["events"])
     return EntitySplit(event.position, str(said["entity_id"]), str(said["new_id"]), events)
+
+
+def entities_of(decision: Sameness) -> tuple[str, str]:
+    """The entities that a decision is about."""
+    return decision.entity, decision.into if isinstance(decision, EntityMerge) else decision.new
 
 
 def standing_for(entity: str, told_by: str | None, decisions: Callable[[str], Sequence[Sameness]]) -> str:

@@ -11,35 +11,32 @@ in which these came.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from lamina.kernel.belief_rules import BeliefRules
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.predicates import family_of
 from lamina.kernel.records import (
     Author,
     Belief,
     Evidence,
     Fact,
-    Layer,
     Loop,
-    Record,
     Stance,
     Support,
-    claim_key_of,
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
+from lamina.pipeline.bearing import BelievedMatter, beliefs_held, facts_told, matter_of
 from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
-from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_hearsay
-from lamina.pipeline.matters import chain_of, is_denial, is_shared, value_of, words_of
+from lamina.pipeline.matters import chain_of, is_denial, is_shared, value_of
 from lamina.pipeline.posterior import Posterior
+from lamina.pipeline.senders import Senders, SentFacts
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.travelling import travelled
 from lamina.pipeline.view import View
@@ -52,9 +49,6 @@ __all__ = ["BeliefReviser"]
 SUPPORTED_FROM: Final = 0.6
 CONTRADICTED_TO: Final = 0.4
 
-_MATTER_MAX: Final = 256
-"""So many facts of a matter are weighed, and so many beliefs in them revised."""
-
 _WORDS_MAX: Final = 8
 """So many words of an actor for a fact are read: some may not be for the scope that believes, or hold for a time only."""
 
@@ -65,73 +59,63 @@ _Told = tuple[Fact, Support, Event]
 """A fact, a statement of it, and the event that makes it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Matter:
-    """The claims that bear on each other: values of a slot, or with ``words`` what is said of one thing where many may stand."""
-
-    subject: str
-    predicates: tuple[str, ...]
-    words: str | None
-    object_key: str
-    slot: str | None
-
-    @property
-    def key(self) -> tuple[str, tuple[str, ...], str | None]:
-        """Equal for those of one matter."""
-        return self.subject, self.predicates, self.words
-
-    @property
-    def claim_keys(self) -> list[str]:
-        """What can be said of one thing."""
-        return [
-            claim_key_of(self.subject, predicate, self.object_key, negated=negated)
-            for predicate in self.predicates
-            for negated in (False, True)
-        ]
-
-
 class BeliefReviser:
     """Revises the beliefs that an event's facts touch."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, senders: Senders) -> None:
         self._view = view
+        self._senders = senders
 
     def revise(self, facts: Sequence[Fact]) -> Writes:
         """New versions of the beliefs about what these facts claim, in the event's scope and where it consolidates: facts that the
         event told, and such as it took back or moved."""
+        return self.revise_of(self._view.event, facts)
+
+    def revise_of(self, told: Event | None, facts: Sequence[Fact]) -> Writes:
+        """Mirrors ``revise`` for facts of another event; None for one that is there no more."""
         writes = Writes()
         event = self._view.event
         if not event.directives.wants("beliefs"):
             return writes
-        for scope in dict.fromkeys([event.scope, event.directives.consolidate_into or event.scope]):
-            matters: dict[tuple[str, tuple[str, ...], str | None], _Matter] = {}
-            for fact in sorted(facts, key=lambda fact: fact.id):
+        into = None if told is None else told.directives.consolidate_into
+        for scope in dict.fromkeys([event.scope, into or event.scope]):
+            view = self._view.named_in(scope)
+            named = facts if told is None else self._senders.told_by(view, told, facts)
+            matters: dict[tuple[str, tuple[str, ...], str | None], BelievedMatter] = {}
+            for fact in sorted(named, key=lambda fact: fact.id):
                 if fact.kind not in _UNBELIEVED_KINDS:
-                    matter = self._matter_of(fact, scope)
+                    matter = matter_of(view, fact, scope)
                     matters.setdefault(matter.key, matter)
             for matter in matters.values():
-                self._redraw(matter, scope, writes)
+                self._redraw(view, matter, writes, comes_back=told is not event)
+            self._view.saw_excluded |= view.saw_excluded
         return writes
 
-    def _redraw(self, matter: _Matter, scope: Scope, writes: Writes) -> None:
-        """Put the beliefs of a matter as its facts have them."""
-        event = self._view.event
-        held = self._held(matter, scope)
-        told = self._told(matter, scope)
-        theirs = [
-            each for sender in self._view.senders(scope) for each in self._told(matter, sender).values()
-        ]
-        if beside := {each.id for each in (*told.values(), *theirs) if not _is_of(matter, each)}:
+    def _redraw(self, view: View, matter: BelievedMatter, writes: Writes, *, comes_back: bool) -> None:
+        """Put the beliefs of a matter as its facts have them, in the scope by which the names of a view stand; where ``comes_back``, one
+        that had ended goes on."""
+        event, scope = view.event, view.naming
+        held = beliefs_held(view, matter, scope)
+        told = facts_told(view, matter, scope)
+        theirs = self._senders.facts_of(view, matter)
+        beside = {each.id for each in told.values() if not _is_of(matter, each)}
+        for sent in theirs:
+            beside |= {
+                sent.held_as.get(key, key) for key, each in sent.facts.items() if not _is_of(matter, each)
+            }
+        if beside:
             # While a term of a vocabulary had many values, each was a matter of its own.
             held = {key: each for key, each in held.items() if not _rests_within(each, beside)}
-        own = self._attested([each for each in told.values() if _is_of(matter, each)], scope)
-        sent = self._sent([each for each in theirs if _is_of(matter, each)], scope)
-        drawn = [_by_records(each) for each in convictions(self._with_voices(own + sent))]
-        bare = _without_words(drawn, own + sent)
+        own = self._attested(view, [each for each in told.values() if _is_of(matter, each)], scope)
+        sent_here = [each for sent in theirs for each in self._sent(sent, matter, scope)]
+        drawn = [_by_records(each) for each in convictions(self._with_voices(own + sent_here))]
+        bare = _without_words(drawn, own + sent_here)
         rules = self._view.belief_rules() if drawn else BeliefRules()
         standing = [each for each in drawn if each.posterior.mean >= rules.confidence_floor]
         named = _named(event, scope, standing, held)
         named = {key: each for key, each in named.items() if isinstance(each, Belief) or key not in bare}
+        if comes_back:
+            named |= _come_back(view, [each for each in standing if isinstance(named.get(id(each)), _New)])
         standing = [each for each in standing if id(each) in named]
         ids = {number: named[id(each)].id for number, each in enumerate(drawn) if id(each) in named}
         known = self._view.supports_of(sorted(ids.values()))
@@ -141,7 +125,8 @@ class BeliefReviser:
                 event, scope, conviction, before, [ids[n] for n in conviction.against if n in ids], rules
             )
             if id(conviction) in bare and isinstance(before, Belief) and before.demoted_by is not None:
-                fresh = demoted(fresh, before.demoted_by)
+                # No words are left that say whose they were.
+                fresh = replace(demoted(fresh, before.demoted_by), said_by=before.said_by)
             _put(event, held.get(fresh.id), fresh, writes)
             has = {(each.source_id, each.relation) for each in known.get(fresh.id, ())}
             writes.supports += [
@@ -159,81 +144,29 @@ class BeliefReviser:
             ended_at = event.recorded_at
             writes.closings.append(Closing(belief.tenant_id, belief_id, belief.version, ended_at, into))
 
-    def _matter_of(self, fact: Fact, scope: Scope) -> _Matter:
-        """What bears on a fact where a scope believes it: of another scope's facts only what was sent may say."""
-        family = family_of(fact.predicate)
-        single = fact.slot is not None and not is_shared(fact)
-        if fact.slot is None and fact.kind != "plan":
-            # Of somebody who may be another of that name, a value stands beside those of the slot.
-            registered = PREDICATES.get(fact.predicate)
-            single = scope != fact.scope and registered is not None and registered.single_valued
-            beside = [] if single else self._queried(Layer.FACTS, scope, fact.subject.id, family)
-            single = single or any(
-                isinstance(each, Fact) and each.slot is not None and not is_shared(each) for each in beside
-            )
-        words = None if single else words_of(fact.object)
-        return _Matter(fact.subject.id, family, words, fact.object.key, fact.slot)
-
-    def _told(self, matter: _Matter, scope: Scope) -> dict[str, Fact]:
-        """The facts of a matter that a scope holds, and others by its predicates."""
-        found: list[Record] = []
-        if matter.words is None:
-            found = self._queried(Layer.FACTS, scope, matter.subject, matter.predicates)
-        else:
-            if matter.slot is not None:
-                found += self._view.query(Layer.FACTS, scope=scope, slot=matter.slot, limit=_MATTER_MAX)
-            for claim_key in matter.claim_keys:
-                found += self._view.query(Layer.FACTS, scope=scope, claim_key=claim_key, limit=_MATTER_MAX)
-        return {each.id: each for each in found if isinstance(each, Fact)}
-
-    def _held(self, matter: _Matter, scope: Scope) -> dict[str, Belief]:
-        """The beliefs of a matter that a scope holds."""
-        found = (
-            self._queried(Layer.BELIEFS, scope, matter.subject, matter.predicates)
-            if matter.words is None
-            else [
-                each
-                for claim_key in matter.claim_keys
-                for each in self._view.query(
-                    Layer.BELIEFS, scope=scope, claim_key=claim_key, limit=_MATTER_MAX
-                )
-            ]
-        )
-        # One that was deprecated is no more drawn anew: it is kept as it was.
-        return {
-            each.id: each
-            for each in found
-            if isinstance(each, Belief) and each.stance is not Stance.DEPRECATED
-        }
-
-    def _sent(self, facts: Sequence[Fact], scope: Scope) -> list[_Told]:
+    def _sent(self, sent: SentFacts, matter: BelievedMatter, scope: Scope) -> list[_Told]:
         """What other scopes sent of their facts into one."""
-        sent = travelled(self._view, facts, scope) if facts else []
-        events = self._sources({each.source_id for _, said in sent for each in said})
+        facts = [each for each in sent.facts.values() if _is_of(matter, each)]
+        found = [
+            (replace(fact, id=sent.held_as.get(fact.id, fact.id)), said)
+            for fact, said in (travelled(sent.view, facts, scope) if facts else ())
+        ]
+        events = self._sources({each.source_id for _, said in found for each in said})
         return [
             (fact, each, events[each.source_id])
-            for fact, said in sent
+            for fact, said in found
             for each in said
             if each.source_id in events and _bears_on(events[each.source_id], fact, scope)
         ]
 
-    def _queried(self, layer: Layer, scope: Scope, subject: str, predicates: Iterable[str]) -> list[Record]:
-        return [
-            each
-            for predicate in predicates
-            for each in self._view.query(
-                layer, scope=scope, subject=subject, predicate=predicate, limit=_MATTER_MAX
-            )
-        ]
-
-    def _attested(self, facts: Sequence[Fact], scope: Scope) -> list[_Told]:
+    def _attested(self, view: View, facts: Sequence[Fact], scope: Scope) -> list[_Told]:
         """The facts of a scope with what was said of them there."""
-        supports = self._view.standing_supports({fact.id for fact in facts})
+        supports = view.standing_supports({fact.id for fact in facts})
         said = {
             fact_id: [s for s in found if s.relation == Tie.EXTRACTED_FROM]
             for fact_id, found in supports.items()
         }
-        self._leave_out_moved(facts, said)
+        _leave_out_moved(view, facts, said)
         said = {fact.id: _strongest(fact, said[fact.id]) for fact in facts if fact.id in said}
         events = self._sources({each.source_id for found in said.values() for each in found})
         return [
@@ -251,13 +184,13 @@ class BeliefReviser:
         """Facts with what was said of them, by whom among all who speak of the matter."""
         voices = independent(voices_of(source) for _, _, source in told)
         handed_over = self._handed_over({fact.id for fact, _, _ in told})
-        parts: dict[tuple[str, Instant], tuple[Fact, list[Statement]]] = {}
+        parts: dict[tuple[str, str, Instant], tuple[Fact, list[Statement]]] = {}
         for fact, each, source in told:
             is_hearsay_of_it = (fact.id, each.source_id) in handed_over or is_hearsay(
                 source, fact.kind, fact.predicate
             )
             one = _statement(each, source, voices[min(voices_of(source))], is_hearsay=is_hearsay_of_it)
-            parts.setdefault((fact.id, fact.valid_from), (fact, []))[1].append(one)
+            parts.setdefault((fact.id, fact.claim_key, fact.valid_from), (fact, []))[1].append(one)
         found: list[Attested] = []
         stretches = Counter[str]()
         for fact, statements in parts.values():
@@ -276,19 +209,20 @@ class BeliefReviser:
             if each.relation == Tie.HANDED_OVER_IN
         }
 
-    def _leave_out_moved(self, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
-        """Drop what supports one fact of a slot and was placed at another since; seldom is there any."""
-        chains: dict[tuple[Scope, str], list[Fact]] = {}
-        for fact in facts:
-            if fact.slot is not None and fact.id in said:
-                chains.setdefault((fact.scope, chain_of(fact)), []).append(fact)
-        for chain in chains.values():
-            counts = Counter(
-                (each.source_id, is_denial(fact), value_of(fact)) for fact in chain for each in said[fact.id]
-            )
-            if max(counts.values(), default=0) > 1:
-                for fact_id, sources in SlotPlacer(self._view).sources_of(chain).items():
-                    said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
+
+def _leave_out_moved(view: View, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
+    """Drop what supports one fact of a slot and was placed at another since; seldom is there any."""
+    chains: dict[tuple[Scope, str], list[Fact]] = {}
+    for fact in facts:
+        if fact.slot is not None and fact.id in said:
+            chains.setdefault((fact.scope, chain_of(fact)), []).append(fact)
+    for chain in chains.values():
+        counts = Counter(
+            (each.source_id, is_denial(fact), value_of(fact)) for fact in chain for each in said[fact.id]
+        )
+        if max(counts.values(), default=0) > 1:
+            for fact_id, sources in SlotPlacer(view).sources_of(chain).items():
+                said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
 
 
 def _without_words(drawn: Sequence[Conviction], told: Sequence[_Told]) -> set[int]:
@@ -322,7 +256,7 @@ def _strongest(fact: Fact, said: Sequence[Support]) -> list[Support]:
     return [each for group in groups.values() for each in group[:_WORDS_MAX]]
 
 
-def _is_of(matter: _Matter, fact: Fact) -> bool:
+def _is_of(matter: BelievedMatter, fact: Fact) -> bool:
     if isinstance(fact, Loop) or fact.kind in _UNBELIEVED_KINDS:
         return False
     return matter.words is not None or fact.slot is None or not is_shared(fact)
@@ -377,6 +311,26 @@ def _named(
 @dataclass(frozen=True, slots=True)
 class _New:
     id: str
+
+
+def _come_back(view: View, drawn: Sequence[Conviction]) -> dict[int, Belief]:
+    """Which beliefs that had ended convictions are, by the facts on which these rested: what ended them is gone."""
+    found: dict[int, Belief] = {}
+    taken: set[str] = set()
+    for conviction in drawn:
+        behind = view.dependants_of({fact.id for fact in conviction.facts})
+        ids = {each.record_id for each in behind if each.relation == Tie.SUPPORTED_BY} - taken
+        ended = [
+            each
+            for each in map(view.record, sorted(ids))
+            if isinstance(each, Belief)
+            and (each.scope, each.claim_key) == (view.naming, conviction.claim_key)
+            if each.recorded_to is not None and each.stance is not Stance.DEPRECATED
+        ]
+        if ended:
+            found[id(conviction)] = max(ended, key=lambda each: (each.recorded_to or 0, each.id))
+            taken.add(found[id(conviction)].id)
+    return found
 
 
 def _facts_of(belief: Belief) -> set[str]:

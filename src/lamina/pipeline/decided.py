@@ -6,18 +6,19 @@ comes to the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from lamina.index.rows import record_row
 from lamina.kernel.events import SYNTHESIS, Event, Stage
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Loop, Record, Stance
-from lamina.kernel.sameness import EntityMerge, EntitySplit, Sameness, sameness_of
+from lamina.kernel.sameness import EntitySplit, entities_of, sameness_of
 from lamina.kernel.ties import Tie
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.concepts import ConceptSynthesizer
 from lamina.pipeline.matters import is_shared
 from lamina.pipeline.mending import Mender
+from lamina.pipeline.senders import Senders
 from lamina.pipeline.versions import deprecate_belief, tie
 from lamina.pipeline.view import View
 from lamina.store.ports.lifecycle import LifecycleDraft
@@ -25,7 +26,6 @@ from lamina.store.ports.writes import Writes
 
 __all__ = ["Decided", "stage_row"]
 
-"""From a fact to the entry of the log by which it names another entity."""
 _FACTS_MAX: Final = 2_000
 _BELIEFS_MAX: Final = 64
 
@@ -33,8 +33,9 @@ _BELIEFS_MAX: Final = 64
 class Decided:
     """Derives what such entries change, stage by stage."""
 
-    def __init__(self, mender: Mender) -> None:
+    def __init__(self, mender: Mender, senders: Senders) -> None:
         self._mender = mender
+        self._senders = senders
 
     def facts(self, view: View) -> Writes:
         """The facts that name the entities of a decision, anew."""
@@ -42,9 +43,9 @@ class Decided:
         decision = sameness_of(event)
         touched: list[str] = []
         if decision is not None:
-            writes.supports += [tie(event, event.id, each, Tie.DECIDES) for each in _entities(decision)]
+            writes.supports += [tie(event, event.id, each, Tie.DECIDES) for each in entities_of(decision)]
             changed, touched = self._mender.renamed(
-                view.after(writes, event), _entities(decision), parts=isinstance(decision, EntitySplit)
+                view.after(writes, event), entities_of(decision), parts=isinstance(decision, EntitySplit)
             )
             writes.add(changed)
             writes.supports += [tie(event, each, event.id, Tie.RENAMED_BY) for each in touched]
@@ -59,11 +60,15 @@ class Decided:
     def beliefs(self, view: View) -> Writes:
         """What the facts amount to, for those whom they name now; of those whom they named before it is deprecated (seed 002, 7.4.1)."""
         now, before = _renamed(view)
-        writes = BeliefReviser(view).revise(now)
+        decision = sameness_of(view.event)
+        if decision is not None:
+            sent, sent_before = self._senders.renamed(view, entities_of(decision))
+            now, before = [*now, *sent], [*before, *sent_before]
+        writes = BeliefReviser(view, self._senders).revise(now)
         # The values that are left of whom they named before; what was said of one thing is found by its words, whoever said it.
         left = [each for each in before if each.slot is not None and not is_shared(each)]
-        writes.add(BeliefReviser(view.after(writes, view.event)).revise(left))
-        _deprecate(view.after(writes, view.event), before, writes)
+        writes.add(BeliefReviser(view.after(writes, view.event), self._senders).revise(left))
+        _deprecate(view.after(writes, view.event), before, {each.claim_key for each in now}, writes)
         writes.texts += [record_row(record) for record in writes.records if record.version == 1]
         payload = {
             "beliefs_updated": len({record.id for record in writes.records}),
@@ -114,10 +119,6 @@ def _told(event: Event, stage: Stage, payload: Mapping[str, Any]) -> list[Lifecy
     return [stage_row(event, stage, payload)] if follows else []
 
 
-def _entities(decision: Sameness) -> list[str]:
-    return [decision.entity, decision.into if isinstance(decision, EntityMerge) else decision.new]
-
-
 def _renamed(view: View) -> tuple[list[Fact], list[Fact]]:
     """The facts that an entry touched, as they are now and as they were before; one that another took in has no now."""
     ties = [each for each in view.dependants_of([view.event.id]) if each.relation == Tie.RENAMED_BY]
@@ -129,11 +130,11 @@ def _facts_in(records: Iterable[Record | None]) -> list[Fact]:
     return [each for each in records if isinstance(each, Fact) and not isinstance(each, Loop)]
 
 
-def _deprecate(view: View, before: Sequence[Fact], writes: Writes) -> None:
-    """Deprecate the beliefs in claims that no fact makes any more, since it names another entity."""
+def _deprecate(view: View, before: Sequence[Fact], made: Collection[str], writes: Writes) -> None:
+    """Deprecate the beliefs in claims that no fact makes any more, since it names another entity; ``made`` are claims that facts make."""
     event = view.event
     for claim_key in dict.fromkeys(each.claim_key for each in before):
-        if view.query(Layer.FACTS, claim_key=claim_key, limit=1):
+        if claim_key in made or view.query(Layer.FACTS, claim_key=claim_key, limit=1):
             continue
         held = view.query(Layer.BELIEFS, claim_key=claim_key, limit=_BELIEFS_MAX)
         ended = [each for each in map(view.record, _ended(event, writes)) if isinstance(each, Belief)]

@@ -30,7 +30,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "loops by a model": loops_alone.EXTRACTOR,
     "turns by a model": READER,
     "stated claims": "4",
-    "beliefs": "6",
+    "beliefs": "7",
     "episodes": "8",
     "concepts": "6",
     "search rows": "4",

@@ -46,6 +46,7 @@ from lamina.pipeline.readings.question import is_worth_reading
 from lamina.pipeline.readings.reading import shared_out
 from lamina.pipeline.readings.rereading import Rereading
 from lamina.pipeline.readings.standing import Readings
+from lamina.pipeline.senders import Senders
 from lamina.pipeline.titles import Said
 from lamina.pipeline.view import FactsRead, View
 from lamina.pipeline.vocabularies.deprecating import deprecate_beliefs, deprecate_facts, deprecated_facts
@@ -94,8 +95,9 @@ class Deriver:
         self._land_max = land_max
         self._said: dict[str, Said] = {}
         self._readings = Readings(store, extractor)
-        self._mender = Mender(store, self._readings)
-        self._decided = Decided(self._mender)
+        self._senders = Senders(store, self._readings)
+        self._mender = Mender(store, self._readings, self._senders)
+        self._decided = Decided(self._mender, self._senders)
         self._rereading = Rereading(self._readings, self._mender)
         self._concept_words = ConceptWords(store.model_outputs)
         self._stages: Mapping[Stage, Callable[[Sequence[Job]], Iterator[list[Landing]]]] = {
@@ -249,17 +251,17 @@ class Deriver:
             if view.event.cancels is not None:
                 return self._mender.beliefs(view, view.event.cancels)
             if view.event.deprecates is not None:
-                return deprecate_beliefs(view, deprecated_facts(view))
+                return deprecate_beliefs(view, deprecated_facts(view), self._senders)
             if view.event.reads is not None:
                 return self._rereading.beliefs(view)
             if (over := expiry_of(view.event)) is not None:
-                writes = expire_beliefs(view, over)
+                writes = expire_beliefs(view, over, self._senders)
                 writes.texts += [record_row(record) for record in writes.records if record.version == 1]
                 return writes
             if view.event.is_entry:
                 return self._decided.beliefs(view)
             facts = read.of(view.event)
-            writes = BeliefReviser(view).revise([*facts, *read.taken_back(view.event)])
+            writes = BeliefReviser(view, self._senders).revise([*facts, *read.taken_back(view.event)])
             payload = {
                 "beliefs_updated": len({record.id for record in writes.records}),
                 "conflicts_resolved": sum(support.polarity == "against" for support in writes.supports),

@@ -5,17 +5,19 @@ What lay ahead when it was given up never came: until then it stood as what was 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lamina.kernel.local import LocalTime
-from lamina.kernel.records import Fact, Loop, LoopStatus
+from lamina.kernel.records import Fact, Loop, LoopStatus, Record
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.versions import put_version, tie_at
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
+from lamina.store.rules.records import has_words_of
 
-__all__ = ["end_fact", "move_fact"]
+__all__ = ["end_fact", "move_fact", "unsupported"]
 
 
 def end_fact(view: View, fact: Fact, at: Instant, writes: Writes) -> None:
@@ -50,6 +52,21 @@ def move_fact(view: View, fact: Fact, begins: Instant, ends: Instant, writes: Wr
         tie_at(view.event, fact.id, Tie.MOVED_BY, begins),
         tie_at(view.event, fact.id, Tie.MOVED_UNTIL, ends),
     ]
+
+
+def unsupported(view: View, records: Sequence[Record], over_in: View) -> list[Record]:
+    """Those records of a layer that ended by their time, or all of whose words are over for it where ``over_in`` stands."""
+    supports = view.supports_of([each.id for each in records])
+    words = {
+        key: {each.source_id for each in found if has_words_of(each, ())} for key, found in supports.items()
+    }
+    ended = over_in.expired([each.id for each in records])
+    found = []
+    for each in records:
+        sources = words.get(each.id, set())
+        if each.id in ended or (sources and sources <= over_in.expired(sources, each.layer)):
+            found.append(each)
+    return found
 
 
 def _newest(fact: Fact, writes: Writes) -> Fact:

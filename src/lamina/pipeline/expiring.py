@@ -14,12 +14,13 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.concepts import ConceptSynthesizer
+from lamina.pipeline.ending import unsupported
+from lamina.pipeline.senders import Senders
 from lamina.pipeline.versions import tie
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
-from lamina.store.rules.records import has_words_of
 
-__all__ = ["expire_beliefs", "expire_facts", "expire_the_rest", "unsupported"]
+__all__ = ["expire_beliefs", "expire_facts", "expire_the_rest"]
 
 
 def expire_facts(view: View, expiry: Expiry) -> Writes:
@@ -35,13 +36,13 @@ def expire_facts(view: View, expiry: Expiry) -> Writes:
     return writes
 
 
-def expire_beliefs(view: View, expiry: Expiry) -> Writes:
+def expire_beliefs(view: View, expiry: Expiry, senders: Senders) -> Writes:
     """The beliefs without the facts that ended, where they follow; or the ends of beliefs."""
     if expiry.layer is Layer.BELIEFS:
         return _end(view, _unrenewed(view, expiry.ids, expiry.until))
     if Layer.BELIEFS not in expiry.follows:
         return Writes()
-    writes = BeliefReviser(view).revise(_ended_facts(view))
+    writes = BeliefReviser(view, senders).revise(_ended_facts(view))
     anew = {each.id for each in writes.records}
     ended = sorted({each.id for each in writes.closings} - anew)
     # Not those of other scopes: who erases this one would find its entry cited there.
@@ -65,21 +66,6 @@ def expire_the_rest(view: View, expiry: Expiry) -> Writes:
         anew.supports += [tie(event, each, event.id, Tie.EXPIRED_BY) for each in ended]
         writes.add(anew)
     return writes
-
-
-def unsupported(view: View, records: Sequence[Record], over_in: View) -> list[Record]:
-    """Those records of a layer that ended by their time, or all of whose words are over for it where ``over_in`` stands."""
-    supports = view.supports_of([each.id for each in records])
-    words = {
-        key: {each.source_id for each in found if has_words_of(each, ())} for key, found in supports.items()
-    }
-    ended = over_in.expired([each.id for each in records])
-    found = []
-    for each in records:
-        sources = words.get(each.id, set())
-        if each.id in ended or (sources and sources <= over_in.expired(sources, each.layer)):
-            found.append(each)
-    return found
 
 
 def _end_unsupported(view: View, records: Sequence[Record]) -> Writes:

@@ -2,15 +2,14 @@
 
 A cancellation has a place in the log and is derived there, like anything told. What had been held until then stays as
 it was for readers of that time; what is told later builds on the outcome. The outcome is that of a memory that was
-never told the event: facts and beliefs of its subject and predicate are derived apart, from the events that count, and
-what differs becomes a new version.
+never told the event: facts of its subject and predicate are derived apart, from the events that count, and what differs
+becomes a new version. Beliefs are drawn anew from these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from lamina.index.rows import record_row
 from lamina.kernel.corrections import correction_of
@@ -18,13 +17,12 @@ from lamina.kernel.events import Event
 from lamina.kernel.feedback import feedback_of
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.predicates import family_of
-from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop, Record, Stance, Support
+from lamina.kernel.records import Claim, Fact, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import OF_LOOPS, Tie
 from lamina.kernel.time import Instant
+from lamina.pipeline.apart import FactsApart
 from lamina.pipeline.beliefs import BeliefReviser
-from lamina.pipeline.ending import end_fact, move_fact
-from lamina.pipeline.expiring import unsupported
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import kept_of
 from lamina.pipeline.loops.keeping import EXTRACTOR, raises_loops
@@ -33,16 +31,15 @@ from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.pending import Pending
 from lamina.pipeline.readings.reading import Reading, shared_out
 from lamina.pipeline.readings.standing import Readings
+from lamina.pipeline.senders import Senders
 from lamina.pipeline.versions import put_version, tie
 from lamina.pipeline.view import TIES, Apart, View
 from lamina.store.ports.store import Store
-from lamina.store.ports.writes import Closing, EventOffset, Writes
+from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["Mender"]
 
 _CLAIMS_MAX = 256
-
-ClaimT = TypeVar("ClaimT", Fact, Belief)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +63,11 @@ class _Matter:
 class Mender:
     """Derives what a cancelled event touched anew."""
 
-    def __init__(self, store: Store, readings: Readings) -> None:
+    def __init__(self, store: Store, readings: Readings, senders: Senders) -> None:
         self._store = store
         self._readings = readings
+        self._senders = senders
+        self._apart = FactsApart(store, readings)
 
     def facts(self, view: View, event_id: str) -> Writes:
         """The facts as they are without the event, in its scope."""
@@ -77,7 +76,7 @@ class Mender:
         scope = view.event.scope
         for matter in self._matters(view, event_id):
             held = _facts(view, matter, scope)
-            apart = self._derived_apart(view, matter, [scope], gone=event_id)
+            apart = self._derived_apart(view, matter, gone=event_id)
             _replace(view, held, _facts(apart, matter, scope), apart, writes)
         self._take_back_loops(view, event_id, writes)
         return writes
@@ -125,7 +124,7 @@ class Mender:
         }
         for matter in matters:
             held = _facts(view, matter, scope)
-            apart = self._derived_apart(view, matter, [scope])
+            apart = self._derived_apart(view, matter)
             stays = self._without_words(view, held)
             held = _others(held, stays)
             fresh = _others(_facts(apart, matter, scope), stays)
@@ -146,7 +145,7 @@ class Mender:
         claims = [each for each in stated.records if isinstance(each, Fact)]
         for matter in self._matters(view, turn.id, claims):
             held = _facts(view, matter, view.event.scope)
-            apart = self._derived_apart(view, matter, [view.event.scope], told_too=turn.id)
+            apart = self._derived_apart(view, matter, told_too=turn.id)
             fresh = _facts(apart, matter, view.event.scope)
             _replace(view, held, fresh, apart, writes, taken_in=True)
         touched = dict.fromkeys(
@@ -155,19 +154,11 @@ class Mender:
         writes.supports += [tie(view.event, each, view.event.id, Tie.READ_BY) for each in touched]
         return writes
 
-    def beliefs(self, view: View, event_id: str, *, is_gone: bool = True) -> Writes:
-        """The beliefs as they are without the event, in its scope and wherever one rested on what it told; where it is not gone, as they
-        are by what is read in it now."""
-        writes = Writes()
-        scope = view.event.scope
-        cancelled = view.events([event_id]).get(event_id)
-        sent = None if cancelled is None else cancelled.directives.consolidate_into
-        for matter in self._matters(view, event_id):
-            for belief_scope in dict.fromkeys([scope, sent or scope]):
-                held = _beliefs(view, matter, belief_scope)
-                scopes = dict.fromkeys([scope, belief_scope, *view.senders(belief_scope)])
-                apart = self._derived_apart(view, matter, scopes, gone=event_id if is_gone else None)
-                _replace(view, held, _beliefs(apart, matter, belief_scope), apart, writes)
+    def beliefs(self, view: View, event_id: str) -> Writes:
+        """The beliefs as they are by what is held now of what the event told, in its scope and where it was sent."""
+        told = view.events([event_id]).get(event_id)
+        writes = BeliefReviser(view, self._senders).revise_of(told, _told_by(view, event_id))
+        writes.texts += [record_row(record) for record in writes.records if record.version == 1]
         return writes
 
     def touched(self, view: View, event_id: str) -> list[Fact]:
@@ -208,66 +199,25 @@ class Mender:
         self,
         view: View,
         matter: _Matter,
-        scopes: Collection[Scope],
         *,
         gone: str | None = None,
         told_too: str | None = None,
     ) -> View:
         """A view of what the events that speak of a matter derive, without the cancelled ones, upon what is kept of erased words;
         ``told_too`` is one that may speak of it without anything being held because of it yet."""
-        ids = [fact.id for scope in scopes for fact in _facts(view, matter, scope)]
+        scope = view.event.scope
+        ids = [fact.id for fact in _facts(view, matter, scope)]
         supports = [each for tied in view.supports_of(ids).values() for each in tied]
-        told = {each.source_id for each in supports if each.relation in TIES}
-        told |= set() if told_too is None else {told_too}
-        changes: dict[str, list[Support]] = {}
-        ties = [each for each in supports if each.relation in (Tie.DONE_BY, Tie.MOVED_BY, Tie.MOVED_UNTIL)]
-        anew = self._readings.read_since(view, sorted({each.source_id for each in ties}))
-        for each in ties:
-            # What was read in a turn before it was read anew counts no more.
-            if each.source_id not in anew or each.recorded_at >= anew[each.source_id].recorded_at:
-                changes.setdefault(each.source_id, []).append(each)
-        told -= {*([] if gone is None else [gone]), *view.cancelled(told)}
-        beliefs = [each.id for scope in scopes for each in _beliefs(view, matter, scope)]
-        kept, since = kept_of(self._store, view, [*ids, *beliefs], gone=gone)
-        events = sorted(
-            (event for event in view.events(told).values() if _adds(event, since)),
-            key=lambda event: event.position,
+        cancelled = {gone, *view.cancelled({each.source_id for each in supports})}
+        kept, since = kept_of(self._store, view, ids, gone=gone)
+        return self._apart.derived(
+            view,
+            supports,
+            lambda apart: _facts(apart, matter, scope),
+            kept=kept,
+            counts=lambda event: event.id not in cancelled and _adds(event, since),
+            told_too=[] if told_too is None else [told_too],
         )
-        pending = Pending()
-        pending.add(kept)
-        pending.add(
-            Writes(
-                offsets=[
-                    EventOffset(e.tenant_id, e.id, e.zone_offset) for e in events if e.zone_offset is not None
-                ]
-            )
-        )
-        for event, reading in zip(events, self._readings.standing(view, events), strict=True):
-            apart = Apart(self._store, event, pending, view)
-            writes = FactResolver(apart).resolve(shared_out(apart, reading)[0], reading.reader)
-            pending.add(writes)
-            ended = Writes()
-            _change_again(apart, _facts(apart, matter, event.scope), changes.get(event.id, ()), ended)
-            pending.add(ended)
-            over = [
-                *_tied(apart, writes, Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.CORRECTED_BY),
-                *_tied(apart, ended, Tie.DONE_BY, Tie.MOVED_BY),
-            ]
-            pending.add(BeliefReviser(apart).revise([*_tied(apart, writes, Tie.EXTRACTED_FROM), *over]))
-        self._end_expired(view, matter, scopes, pending)
-        return Apart(self._store, view.event, pending, view)
-
-    def _end_expired(self, view: View, matter: _Matter, scopes: Collection[Scope], pending: Pending) -> None:
-        """Take out of what was derived apart what is over by its time: the words are there, and say it no more."""
-        apart = Apart(self._store, view.event, pending, view)
-        facts = [fact for scope in scopes for fact in _facts(apart, matter, scope)]
-        ended = [each for each in unsupported(apart, facts, view) if isinstance(each, Fact)]
-        if ended:
-            at = view.event.recorded_at
-            pending.add(
-                Writes(closings=[Closing(each.tenant_id, each.id, each.version, at) for each in ended])
-            )
-            pending.add(BeliefReviser(Apart(self._store, view.event, pending, view)).revise(ended))
 
 
 def _adds(event: Event, since: Mapping[Scope, Instant]) -> bool:
@@ -276,7 +226,7 @@ def _adds(event: Event, since: Mapping[Scope, Instant]) -> bool:
     return all(event.recorded_at > since.get(each, 0) for each in places)
 
 
-def _others(claims: Sequence[ClaimT], stays: Collection[str]) -> list[ClaimT]:
+def _others(claims: Sequence[Fact], stays: Collection[str]) -> list[Fact]:
     return [each for each in claims if each.id not in stays]
 
 
@@ -294,53 +244,22 @@ def _promised_in(view: View, event_id: str) -> list[Fact]:
     return [loop for loop in found if isinstance(loop, Loop) and loop.is_stated]
 
 
-def _change_again(view: View, facts: Sequence[Fact], ties: Sequence[Support], writes: Writes) -> None:
-    """End and move facts as an event did: those that it did it to, or where these are others now, all of the matter."""
-    until = {each.record_id: each.since for each in ties if each.relation == Tie.MOVED_UNTIL}
-    done = {(each.record_id, each.since) for each in ties if each.relation == Tie.DONE_BY}
-    for record_id, at in sorted(done):
-        for fact in [each for each in facts if each.id == record_id] or facts:
-            end_fact(view, fact, at, writes)
-    for each in ties:
-        if each.relation == Tie.MOVED_BY:
-            for fact in [held for held in facts if held.id == each.record_id] or facts:
-                move_fact(view, fact, each.since, until[each.record_id], writes)
-
-
-def _tied(view: View, writes: Writes, *relations: str) -> list[Fact]:
-    own = [each for each in writes.supports if each.source_id == view.event.id]
-    ids = {each.record_id for each in own if each.relation in relations}
-    found = [view.record(record_id) for record_id in sorted(ids)]
-    return [fact for fact in found if isinstance(fact, Fact)]
-
-
 def _facts(view: View, matter: _Matter, scope: Scope) -> list[Fact]:
-    found = _queried(view, Layer.FACTS, matter, scope)
-    return [each for each in found if isinstance(each, Fact) and matter.holds(each)]
-
-
-def _beliefs(view: View, matter: _Matter, scope: Scope) -> list[Belief]:
-    found = _queried(view, Layer.BELIEFS, matter, scope)
-    return [
+    found = [
         each
-        for each in found
-        if isinstance(each, Belief) and matter.holds(each) and each.stance is not Stance.DEPRECATED
-    ]
-
-
-def _queried(view: View, layer: Layer, matter: _Matter, scope: Scope) -> list[Record]:
-    return [
-        found
         for predicate in matter.predicates
         for subject in matter.subjects
-        for found in view.query(layer, scope=scope, subject=subject, predicate=predicate, limit=_CLAIMS_MAX)
+        for each in view.query(
+            Layer.FACTS, scope=scope, subject=subject, predicate=predicate, limit=_CLAIMS_MAX
+        )
     ]
+    return [each for each in found if isinstance(each, Fact) and matter.holds(each)]
 
 
 def _replace(
     view: View,
-    held: Sequence[ClaimT],
-    fresh: Sequence[ClaimT],
+    held: Sequence[Fact],
+    fresh: Sequence[Fact],
     apart: View,
     writes: Writes,
     *,
@@ -362,7 +281,7 @@ def _replace(
     kept = {claim.id for claim in held}
     for claim in sorted(fresh, key=lambda claim: claim.id):
         stood = view.record(claim.id)
-        if stood is not None and claim.id in kept and _equal(stood, claim):
+        if isinstance(stood, Fact) and claim.id in kept and _equal(stood, claim):
             continue
         version = 1 if stood is None else stood.version + 1
         writes.records.append(
@@ -440,19 +359,12 @@ def _rename(view: View, loop: Loop, writes: Writes) -> None:
         put_version(view.event, loop, replace(loop, subject=replace(loop.subject, id=owner)), writes)
 
 
-def _equal(one: Record, other: Record) -> bool:
+def _equal(one: Fact, other: Fact) -> bool:
     """Whether two versions say the same."""
     return _said(one) == _said(other)
 
 
-def _said(record: Record) -> Record:
-    plain = replace(
-        record,
-        version=1,
-        position=0,
-        recorded_from=0,
-        recorded_to=None,
-        closed_by=None,
-        excluded=False,
+def _said(fact: Fact) -> Fact:
+    return replace(
+        fact, version=1, position=0, recorded_from=0, recorded_to=None, closed_by=None, excluded=False
     )
-    return replace(plain, revision_count=0, revised_at=()) if isinstance(plain, Belief) else plain

@@ -14,7 +14,7 @@ from lamina.kernel.scopes import Scope
 from lamina.pipeline.extract.values import Triple
 from lamina.pipeline.view import View
 
-__all__ = ["introduced", "introduces", "is_another"]
+__all__ = ["INTRODUCING", "introduced", "introduces", "is_another"]
 
 _CIRCLES: Final[Mapping[str, str]] = {
     "friend_of": "friends",
@@ -28,6 +28,8 @@ _CIRCLES: Final[Mapping[str, str]] = {
     "parent_of": "children",
     "relative_of": "relatives",
 }
+INTRODUCING: Final = tuple(_CIRCLES)
+"""The predicates that say who somebody is to somebody."""
 _HELD_MAX: Final = 4
 
 

@@ -59,7 +59,8 @@ def _slot_as_sent(view: View, fact: Fact, sources: Sequence[Event], into: Scope)
     if fact.slot is not None or registered is None or not registered.single_valued:
         return fact
     circles: set[str] = set()
-    for owner in {view.entity_of(source.observed_actor, source) for source in sources}:
+    names = view.named_in(fact.scope)
+    for owner in {names.entity_of(source.observed_actor, source) for source in sources}:
         ties = introduced(view, fact.scope, owner, fact.subject.id)
         supports = view.standing_supports({tie.id for tie, _ in ties})
         events = view.events({each.source_id for of in supports.values() for each in of})

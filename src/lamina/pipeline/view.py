@@ -38,6 +38,9 @@ __all__ = [
     "View",
 ]
 
+ScopeDecision = tuple[Scope, Sameness]
+"""A decision, and the scope for which it was made."""
+
 TIES = (Tie.EXTRACTED_FROM, Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.MOVED_BY, Tie.CORRECTED_BY)
 """What says that an event spoke of a fact."""
 
@@ -85,12 +88,23 @@ class FactsRead:
 class View:
     """The derived layers and the log, up to and including one event."""
 
-    def __init__(self, store: Store, event: Event, pending: Pending) -> None:
+    def __init__(
+        self,
+        store: Store,
+        event: Event,
+        pending: Pending,
+        *,
+        named_in: Scope | None = None,
+        decided_before: int | None = None,
+    ) -> None:
         self._store = store
         self._pending = pending
         self.event = event
+        self.naming = event.scope if named_in is None else named_in
+        """The scope by whose decisions names stand for entities."""
+        self._decided_before = decided_before
         self._terms: ActiveTerms | None = None
-        self._samenesses: dict[str, list[Sameness]] = {}
+        self._decided: dict[str, Sequence[ScopeDecision]] = {}
         self.saw_excluded = False
         """Whether something was read that rests on cancelled events alone."""
 
@@ -117,19 +131,38 @@ class View:
         return self.entity(normalise_name(party.display_name), told_by)
 
     def samenesses(self, entity: str) -> Sequence[Sameness]:
-        """What had been decided in the scope of which entity an entity is, in the order of the log."""
-        if entity not in self._samenesses:
+        """What had been decided of which entity an entity is, in the order of the log, in the scope by which names stand."""
+        until = self._decided_before
+        return [
+            each
+            for scope, each in self.decided([entity])[entity]
+            if scope == self.naming and (until is None or each.position < until)
+        ]
+
+    def decided(self, entities: Collection[str]) -> Mapping[str, Sequence[ScopeDecision]]:
+        """What had been decided in any scope of which entity each is, in the order of the log."""
+        unknown = [each for each in dict.fromkeys(entities) if each not in self._decided]
+        if unknown:
             tenant_id = self.event.tenant_id
-            stored = self._store.records.dependants_of(tenant_id, [entity]).get(entity, ())
-            supports = _before(self.event, [*stored, *self._pending.deciding(tenant_id, entity)])
-            entries = self._store.log.get(
-                tenant_id, {each.record_id for each in supports if each.relation == Tie.DECIDES}
-            )
-            found = [sameness_of(each) for each in entries.values() if each.scope == self.event.scope]
-            self._samenesses[entity] = sorted(
-                (each for each in found if each is not None), key=lambda each: each.position
-            )
-        return self._samenesses[entity]
+            stored = self._store.records.dependants_of(tenant_id, unknown)
+            behind: dict[str, set[str]] = {}
+            for entity in unknown:
+                supports = [*stored.get(entity, ()), *self._pending.deciding(tenant_id, entity)]
+                before = _before(self.event, supports)
+                behind[entity] = {each.record_id for each in before if each.relation == Tie.DECIDES}
+            entries = self._store.log.get(tenant_id, set().union(*behind.values()))
+            for entity, ids in behind.items():
+                found = [(e.scope, said) for i in ids if (e := entries.get(i)) and (said := sameness_of(e))]
+                self._decided[entity] = sorted(found, key=lambda each: each[1].position)
+        return {each: self._decided[each] for each in entities}
+
+    def named_in(self, scope: Scope, *, decided_before: int | None = None) -> View:
+        """The same view with names standing for entities as another scope has it, with ``decided_before`` as it had it before a position."""
+        if scope == self.naming and decided_before is None:
+            return self
+        view = View(self._store, self.event, self._pending, named_in=scope, decided_before=decided_before)
+        view._decided = self._decided
+        return view
 
     def before(self, record_id: str) -> Record | None:
         """The version that stood right before the event, of what has landed."""
@@ -354,6 +387,14 @@ class Apart(View):
     def samenesses(self, entity: str) -> Sequence[Sameness]:
         """Mirrors ``View.samenesses``."""
         return self._seen_from.samenesses(entity)
+
+    def named_in(self, scope: Scope, *, decided_before: int | None = None) -> View:  # noqa: ARG002 - the shape of View's
+        """Mirrors ``View.named_in``: names stand as they do where ``seen_from`` stands."""
+        return self
+
+    def first(self, record_id: str) -> Record | None:
+        """Mirrors ``View.first``."""
+        return next(iter(self._pending.versions(self.event.tenant_id, record_id)), None)
 
     def whole(self) -> View:
         """Mirrors ``View.whole``."""

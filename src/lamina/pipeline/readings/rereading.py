@@ -77,9 +77,7 @@ class Rereading:
         turn_id = self._read_here(view)
         if turn_id is None:
             return Writes()
-        writes = self._mender.beliefs(view, turn_id, is_gone=False)
-        writes.texts += [record_row(record) for record in writes.records if record.version == 1]
-        return writes
+        return self._mender.beliefs(view, turn_id)
 
     def concepts(self, view: View) -> Writes:
         """What is understood, by what is read in the turn now."""

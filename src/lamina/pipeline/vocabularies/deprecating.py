@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from lamina.kernel.records import Belief, Fact, Layer, Record, Stance
 from lamina.kernel.ties import Tie
 from lamina.pipeline.beliefs import BeliefReviser
+from lamina.pipeline.senders import Senders
 from lamina.pipeline.versions import deprecate_belief, tie
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
@@ -36,10 +37,10 @@ def deprecated_facts(view: View) -> list[Fact]:
     return [fact for fact in found if isinstance(fact, Fact)]
 
 
-def deprecate_beliefs(view: View, facts: Sequence[Fact]) -> Writes:
+def deprecate_beliefs(view: View, facts: Sequence[Fact], senders: Senders) -> Writes:
     """The scope's beliefs drawn anew without the facts that ended; those that no fact speaks for any more, here or in another scope, are
     deprecated."""
-    event, writes = view.event, BeliefReviser(view).revise(facts)
+    event, writes = view.event, BeliefReviser(view, senders).revise(facts)
     rewritten = {record.id for record in writes.records}
     supports = view.dependants_of({fact.id for fact in facts})
     resting = {s.record_id for s in supports if s.relation == Tie.SUPPORTED_BY}
