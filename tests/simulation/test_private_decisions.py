@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ class Decided:
 
 @dataclass(frozen=True)
 class Gone:
-    """One of the events so far is cancelled or erased; ``seed`` chooses which."""
+    """One of the events so far is cancelled or erased, or Eve's scope is forgotten; ``seed`` chooses which."""
 
     how: str
     seed: int
@@ -279,6 +279,9 @@ class Story:
             cascade="redact_events",
             redact=[event.id],
         )
+        if gone.how == "forget":
+            own = [each.id for each in self.memory.store.log.walk(TENANT, 0, 100) if each.scope == EVE]
+            step = replace(step, cascade="gdpr", redact=[], delete=own, scopes=[EVE], actor="redacted:x")
         list(erased_in_steps(self.memory.store, step))
         self.upgrader.begin()
         self.upgrader.drain()
@@ -353,7 +356,7 @@ def named_in_beliefs(store: Store) -> set[str]:
     return {key for each in standing for key in (each.subject.id, each.object.id) if key is not None}
 
 
-@pytest.mark.parametrize("gone", [None, "cancel", "erase"])
+@pytest.mark.parametrize("gone", [None, "cancel", "erase", "forget"])
 @pytest.mark.parametrize("scope", [TEAM, ANA])
 def test_what_a_sender_decides_shows_nowhere_else(scope: Scope, gone: str | None) -> None:
     print(f"{CASES // 2} histories from seed {FIRST_SEED}")

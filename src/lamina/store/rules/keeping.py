@@ -152,9 +152,15 @@ class Keeper:
         events = self._ground.events_of({each.source_id for each in said})
         sent = {key for key, event in events.items() if event.directives.consolidate_into == belief.scope}
         new_id = derived_id(Prefix.FACT, entry.recorded_at, entry.id, fact.id)
+        # By the names of the scope that believes: which entity is which to the one that is erased shows nowhere else.
+        subject, value = belief.subject, belief.object if bears_out else fact.object
+        slot = None if fact.slot is None else f"{subject.id}{fact.slot.removeprefix(fact.subject.id)}"
         stated = replace(
             fact,
             id=new_id,
+            subject=subject,
+            object=value,
+            slot=slot,
             scope=belief.scope,
             version=1,
             position=entry.position,
@@ -164,7 +170,7 @@ class Keeper:
             closed_by=None,
             supersedes=None,
             excluded=True,
-            text=f"{fact.subject.name} {fact.predicate.replace('_', ' ')} {fact.object.text}".strip(),
+            text=f"{subject.name} {fact.predicate.replace('_', ' ')} {value.text}".strip(),
             valid_from=belief.valid_from if bears_out else fact.valid_from,
             valid_to=belief.valid_to if bears_out else fact.valid_to,
             said_by=self._other_name(fact, {event.observed_actor.id for event in events.values()}),
