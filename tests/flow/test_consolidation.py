@@ -314,3 +314,15 @@ def test_a_merge_holds_for_what_was_sent_to_its_scope_before_and_after(
     memory.derive()
     assert subjects(memory) == [("Robert", "Acme"), ("Robert", "Kiel")]
     assert [b.stance for b in beliefs(memory) if b.subject.id == of("Bob")] == [Stance.DEPRECATED]
+
+
+def test_who_speaks_is_known_by_the_senders_own_names(
+    make_memory: MakeMemory, parsing: RulesExtractor
+) -> None:
+    """Whom the team takes Ana for does not make what Tom says on her account hers."""
+    memory = make_memory(parsing)
+    tell(memory, "My name is Ana.", 1)
+    decide(memory, TEAM, "merge", "Ana", into=of("Robert"))
+    tell(memory, "Tom here. I live in Kiel.", 2)
+    memory.derive()
+    assert ("Tom", "Kiel") in subjects(memory)

@@ -59,7 +59,7 @@ def _introduced(view: View, extraction: Extraction) -> _Introduction | None:
     )
     if said is None or not isinstance(said.object, LiteralValue):
         return None
-    known = _known(view, view.entity_of(actor))
+    known = _known(view, view.whole().entity_of(actor))
     given = str(said.object.value)
     name = normalise_name(given)
     words = set(name.split())
