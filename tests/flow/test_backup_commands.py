@@ -82,7 +82,7 @@ def test_what_an_older_release_left_is_not_told_to_be_nothing(tmp_path: Path) ->
         (("restore", "x", "--tenant", "acme"), 2),
         (("restore", "nowhere"), 4),
         (("restore", "nowhere", "--tombstones", "x", "--without-tombstones"), 2),
-        (("restore", "--from-git", "y", "--without-tombstones"), 2),
+        (("restore", "--from-git", "y", "--tombstones", "x", "--without-tombstones"), 2),
         (("backup", "--to", "data/inside"), 2),
         (("backup", "--passphrase", "--key-file", "key"), 2),
         (("backup", "--key-file", "nowhere"), 2),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -15,7 +17,7 @@ from typer.testing import CliRunner
 from given import NOON, TENANT, ManualClock, audit_draft, fact, land
 from lamina.app import build_server
 from lamina.cli.main import app
-from lamina.continuity.owned import documents_about
+from lamina.coordination.owned import documents_about_people
 from lamina.errors import LaminaError
 from lamina.forget.reapplying import apply_again
 from lamina.kernel.scopes import Scope
@@ -122,6 +124,34 @@ def test_what_was_erased_since_a_backup_stays_erased(tmp_path: Path) -> None:
         assert restored.texts(ALICE) == ["a secret of hers"]
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_what_was_erased_since_a_clone_stays_erased(tmp_path: Path) -> None:
+    data, clone = tmp_path / "data", tmp_path / "clones" / "acme"
+    with serving(data) as served:
+        for who in ("alice", "bob"):
+            sent = {"path": f"journal/{who}.md", "content": f"a secret of {who}"}
+            served.post("/v1/write", sent, f"user:{who}")
+        (repository,) = (data / "relay").glob("*.git")
+        subprocess.run(["git", "clone", "-q", repository, clone], check=True, timeout=300)
+        served.post("/v1/erasures", {"scope": ALICE, "audit_note": "case 1"}, "user:alice")
+        assert served.eraser.step()
+    listed = served.settings.tombstone_list
+    of_acme = ("--from-git", clone, "--tenant", "acme", "--data")
+    code, said = lamina("restore", *of_acme, tmp_path / "second", "--tombstones", listed)
+    assert (code, "1 erased since" in said) == (0, True)
+    files = [path for path in (tmp_path / "second").rglob("*") if path.is_file()]
+    assert [path for path in files if b"secret of alice" in path.read_bytes()] == []
+    with serving(tmp_path / "second") as restored:
+        kept = restored.server.store.documents.below("acme", "journal")
+        assert [each.path for each in kept] == ["journal/bob.md"]
+    code, said = lamina("restore", *of_acme, tmp_path / "third")
+    assert (code, "comes back" in said) == (0, True)
+    code, said = lamina("restore", *of_acme, tmp_path / "fourth", "--without-tombstones")
+    assert (code, "comes back" in said) == (0, False)
+    assert lamina("restore", *of_acme, tmp_path / "fifth", "--tombstones", tmp_path / "nowhere")[0] == 4
+    assert not (tmp_path / "fifth").exists()
+
+
 @pytest.mark.parametrize(
     ("done", "replayed", "stays"),
     [(0, False, set()), (1, False, set()), (2, False, set()), (2, True, {"one", "two"})],
@@ -148,7 +178,7 @@ def test_what_was_being_forgotten_as_a_backup_was_made_is_forgotten(
     if replayed:
         store.jobs.reset()
         land(store, Writes(records=list(facts.values())))
-    apply_again(store, [listed], ManualClock(), as_of=NOON + 1, about=documents_about(store.traces))
+    apply_again(store, [listed], ManualClock(), as_of=NOON + 1, about=documents_about_people(store))
     kept = store.records.get(TENANT, ids)
     store.close()
     assert {name for name, each in facts.items() if each.id in kept} == stays

@@ -76,12 +76,12 @@ def restore(
     tombstones: Annotated[
         Path | None,
         typer.Option(
-            help="The list of what was erased since; LAMINA_TOMBSTONES, or the ones beside the backup and of the folder otherwise."
+            help="The list of what was erased since; LAMINA_TOMBSTONES, or the ones beside the backup or clone and of the folder otherwise."
         ),
     ] = None,
     without_tombstones: Annotated[
         bool,
-        typer.Option("--without-tombstones", help="Restore what was erased since the backup, too."),
+        typer.Option("--without-tombstones", help="Restore what was erased since then, too."),
     ] = False,
     data: Data = None,
     tenant: Annotated[
@@ -91,15 +91,15 @@ def restore(
     """Restore a backup into an empty folder, or documents from a clone of their repository. The server must not run."""
     if (backup is None) == (clone is None):
         raise typer.BadParameter("name a backup, or a clone with --from-git")
+    if tombstones is not None and without_tombstones:
+        raise typer.BadParameter("--tombstones and --without-tombstones exclude each other")
     if clone is not None:
-        if verify or key_file is not None or tombstones is not None or without_tombstones:
-            raise typer.BadParameter("--verify, --key-file and --tombstones are for backups, not for clones")
-        _restore_documents(chosen_settings(data=data), clone, tenant)
+        if verify or key_file is not None:
+            raise typer.BadParameter("--verify and --key-file are for backups, not for clones")
+        _restore_documents(chosen_settings(data=data), clone, tenant, tombstones, without=without_tombstones)
         return
     if tenant is not None:
         raise typer.BadParameter("--tenant is for clones: a backup is restored whole")
-    if tombstones is not None and without_tombstones:
-        raise typer.BadParameter("--tombstones and --without-tombstones exclude each other")
     assert backup is not None, "one of them was given"
     settings = _settings(data, key_file)
     if verify:
@@ -167,16 +167,24 @@ def _contents(manifest: BackupManifest) -> str:
     return f"{manifest.events:,} events of {tenants} {'tenant' if tenants == 1 else 'tenants'} {moment}"
 
 
-def _restore_documents(settings: Settings, clone: Path, tenant: str | None) -> None:
+def _restore_documents(
+    settings: Settings, clone: Path, tenant: str | None, tombstones: Path | None, *, without: bool
+) -> None:
+    from lamina.cli.backup_settings import erased_since_clone
     from lamina.cli.restore import run_restore
 
-    restored = run_restore(settings, clone, tenant or settings.tenant)
+    listed = [] if without else erased_since_clone(settings, clone, tombstones)
+    restored = run_restore(settings, clone, tenant or settings.tenant, listed)
     hashes = (
         "with the hashes that they had"
         if restored.same_hashes
         else "with other hashes, since another program wrote them"
     )
     typer.echo(f"restored {restored.commits} commits {hashes}")
+    if restored.erased:
+        typer.echo(
+            f"{restored.erased} erased since the clone was made and erased again: clones are to be made anew"
+        )
     for path in restored.left_out:
         typer.echo(
             f"{path} was left out: it holds secrets of another server, which every clone of its repository has; "

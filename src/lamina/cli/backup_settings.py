@@ -85,6 +85,15 @@ def run_restore_backup(
         log.setLevel(level)
 
 
+def erased_since_clone(settings: Settings, clone: Path, tombstones: Path | None) -> list[ListedErasure]:
+    """What the lists that may be meant for a clone say was erased, as for a backup; nothing where none is named and none is there."""
+    lists = _lists_for(settings, clone.absolute(), tombstones)
+    if tombstones is None and not any(each.exists() for each in lists):
+        typer.echo(f"no list at {lists[0]}: what was erased after the clone was made comes back", err=True)
+        return []
+    return _listed(lists)
+
+
 def run_lost_keys(settings: Settings) -> list[SealedKey]:
     """The signing keys of a data folder that its key file does not open."""
     store = open_store(settings)
@@ -94,11 +103,11 @@ def run_lost_keys(settings: Settings) -> list[SealedKey]:
         store.close()
 
 
-def _lists_for(settings: Settings, backup: Path, named: Path | None) -> list[Path]:
-    """Where it is not said, both that may be meant: the one beside a backup may be a copy, or end where backups went elsewhere."""
+def _lists_for(settings: Settings, restored: Path, named: Path | None) -> list[Path]:
+    """Where it is not said, both that may be meant: the one beside what is restored may be a copy, or end where backups went elsewhere."""
     if named is not None or settings.tombstones is not None:
         return [named or settings.tombstone_list]
-    both = dict.fromkeys(each.resolve() for each in (backup.parent / TOMBSTONES, settings.tombstone_list))
+    both = dict.fromkeys(each.resolve() for each in (restored.parent / TOMBSTONES, settings.tombstone_list))
     return [each for each in both if each.exists()] or [settings.tombstone_list]
 
 
