@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import time
 from collections.abc import Iterator
 from typing import Final
 
-from lamina.errors import Conflict, Unavailable
+from lamina.cli.local_socket import lock_of
+from lamina.errors import Conflict
 from lamina.settings import Settings
 
 __all__ = ["keeping"]
@@ -27,31 +27,14 @@ def keeping(settings: Settings) -> Iterator[None]:
     if settings.workers < 1:
         yield
         return
-    try:
-        settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = (settings.data / _LOCK).open("w")
-    except OSError as error:
-        raise Unavailable(
-            "CANNOT_OPEN_STORE",
-            f"{settings.data} cannot be used: {error.strerror}",
-            hint="name with --data a folder that you may write to",
-        ) from error
-    with file:
-        until = time.monotonic() + _HANDOVER_S
-        while not _is_taken(file.fileno()):
-            if time.monotonic() > until:
-                raise Conflict(
-                    "WORKER_RUNNING",
-                    f"another server keeps the worker of {settings.data}",
-                    hint="stop the other lamina serve first; --workers 0 serves beside it",
-                )
-            time.sleep(_LOOK_S)
+    until = time.monotonic() + _HANDOVER_S
+    while (lock := lock_of(settings.data, _LOCK)) is None:
+        if time.monotonic() > until:
+            raise Conflict(
+                "WORKER_RUNNING",
+                f"another server keeps the worker of {settings.data}",
+                hint="stop the other lamina serve first; --workers 0 serves beside it",
+            )
+        time.sleep(_LOOK_S)
+    with lock:
         yield
-
-
-def _is_taken(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -19,14 +19,14 @@ _LOCK: Final = "server.lock"
 _CONNECT_S: Final = 1.0
 
 
-def lock_of(folder: Path) -> IO[str] | None:
-    """The lock of who serves a folder, held for as long as the file is open; None where somebody has it.
+def lock_of(folder: Path, name: str = _LOCK) -> IO[str] | None:
+    """The lock of who serves a folder, or another one of its locks, held for as long as the file is open; None where somebody has it.
 
     A process that inherits the file holds it, too. Raises ``Unavailable`` (CANNOT_OPEN_STORE).
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = (folder / _LOCK).open("w")
+        file = (folder / name).open("w")
     except OSError as error:
         raise Unavailable(
             "CANNOT_OPEN_STORE",
