@@ -7,7 +7,6 @@ from typing import Final
 
 from pydantic_core import from_json
 
-from lamina import limits
 from lamina.continuity.capsule.subjects import (
     ARCHIVE,
     COLD,
@@ -21,6 +20,7 @@ from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.errors import LaminaError
 from lamina.store.ports.documents import Document, Documents
 from lamina.store.ports.traces import Traces
+from lamina.store.walking import documents_below
 
 __all__ = ["capsules_about", "documents_about", "paths_about"]
 
@@ -61,14 +61,8 @@ def _subjects(actors: Sequence[str]) -> Iterator[Subject]:
 
 def _snapshots_of(documents: Documents, tenant_id: str, going: Collection[str]) -> Iterator[str]:
     """The snapshots in which something of a document is that goes."""
-    after = ""
-    while going and (
-        page := documents.below(
-            tenant_id, SNAPSHOTS, after=after, limit=limits.DOCUMENTS_READ_MAX, with_content=True
-        )
-    ):
-        yield from (each.path for each in page if not _held(each).isdisjoint(going))
-        after = page[-1].path
+    found = documents_below(documents, tenant_id, SNAPSHOTS) if going else ()
+    return (each.path for each in found if not _held(each).isdisjoint(going))
 
 
 def _held(snapshot: Document) -> set[str]:

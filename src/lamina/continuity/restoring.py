@@ -22,6 +22,7 @@ from lamina.continuity.shelf.loading import loaded
 from lamina.errors import LaminaError
 from lamina.store.ports.documents import ChangeKind, Documents, Step, Tell
 from lamina.store.ports.log import Capture
+from lamina.store.walking import documents_below
 
 __all__ = ["Unreadable", "telling", "unreadable"]
 
@@ -86,16 +87,13 @@ class Unreadable:
 
 def unreadable(documents: Documents, tenant_id: str) -> Iterator[Unreadable]:
     """Every capsule, snapshot and archive of a tenant that cannot be read, by path."""
-    page = documents.below(tenant_id, ROOT, limit=_PAGE, with_content=True)
-    while page:
-        for document in page:
-            read = next((read for folder, read in _READ if document.path.startswith(folder)), None)
-            try:
-                if read is not None:
-                    read(document.content)
-            except LaminaError as error:
-                yield Unreadable(document.path, error.message)
-        page = documents.below(tenant_id, ROOT, after=page[-1].path, limit=_PAGE, with_content=True)
+    for document in documents_below(documents, tenant_id, ROOT, page_max=_PAGE):
+        read = next((read for folder, read in _READ if document.path.startswith(folder)), None)
+        try:
+            if read is not None:
+                read(document.content)
+        except LaminaError as error:
+            yield Unreadable(document.path, error.message)
 
 
 _PAGE: Final = 100  # with their content: some megabytes

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from lamina import limits
 from lamina.continuity.owned import capsules_about
 from lamina.coordination.artifacts.kinds import HANDOFFS
 from lamina.coordination.artifacts.reading import record_or_none
 from lamina.store.ports.documents import Document, Documents
+from lamina.store.walking import documents_below
 
 __all__ = ["with_handoffs"]
 
@@ -20,7 +20,8 @@ def with_handoffs(about: _About, documents: Documents) -> _About:
 
     def of(tenant_id: str, actors: Sequence[str]) -> list[str]:
         capsules = frozenset(capsules_about(actors))
-        found = {each.path for each in _handoffs(documents, tenant_id) if _source_of(each) in capsules}
+        handoffs = documents_below(documents, tenant_id, HANDOFFS.folder)
+        found = {each.path for each in handoffs if _source_of(each) in capsules}
         return sorted({*about(tenant_id, actors), *found})
 
     return of
@@ -29,12 +30,3 @@ def with_handoffs(about: _About, documents: Documents) -> _About:
 def _source_of(document: Document) -> str | None:
     record = record_or_none(HANDOFFS, document.content)
     return None if record is None else record.source_summary.path
-
-
-def _handoffs(documents: Documents, tenant_id: str) -> Iterator[Document]:
-    after = ""
-    while page := documents.below(
-        tenant_id, HANDOFFS.folder, after=after, limit=limits.DOCUMENTS_READ_MAX, with_content=True
-    ):
-        yield from page
-        after = page[-1].path

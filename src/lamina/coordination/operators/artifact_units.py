@@ -13,7 +13,6 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from lamina import limits
 from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.histories import history_object
@@ -24,6 +23,7 @@ from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, rfc3339, to_datetime
 from lamina.kernel.wire import Request, Result
 from lamina.store.ports.documents import Change, ChangeKind, Document, Documents
+from lamina.store.walking import documents_below
 
 __all__ = ["ArtifactFamily", "ArtifactPasses", "ArtifactsMoved", "MoveArtifacts"]
 
@@ -125,21 +125,13 @@ class ArtifactPasses:
 
     def _ended(self, family: ArtifactFamily, call: Call) -> Iterator[tuple[ArtifactFamily, str]]:
         """The artifacts of a family that are to move, by their paths. What cannot be read stays where somebody finds it."""
-        kind, after = _KINDS[family], ""
+        kind = _KINDS[family]
         latest = call.now - self._rest_days[family] * 86_400 * SECOND_US
         folder = f"{kind.folder}/"
-        while page := self._documents.below(
-            call.principal.tenant_id,
-            folder,
-            after=after,
-            limit=limits.DOCUMENTS_READ_MAX,
-            with_content=True,
-        ):
-            for document in page:
-                name = document.path.removeprefix(folder)
-                if "/" not in name and document.updated_at <= latest and _has_ended(kind, document):
-                    yield family, document.path
-            after = page[-1].path
+        for document in documents_below(self._documents, call.principal.tenant_id, folder):
+            name = document.path.removeprefix(folder)
+            if "/" not in name and document.updated_at <= latest and _has_ended(kind, document):
+                yield family, document.path
 
     def _moved(self, family: ArtifactFamily, path: str, call: Call) -> tuple[str, list[str], str | None]:
         kind, tenant_id = _KINDS[family], call.principal.tenant_id

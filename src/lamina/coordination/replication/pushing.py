@@ -32,6 +32,7 @@ from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import rfc3339
 from lamina.store.ports.documents import Document, Documents, DocumentVersion
 from lamina.store.ports.peers import Peer, Peers
+from lamina.store.walking import documents_below
 
 __all__ = ["Pushing", "SendToPeer"]
 
@@ -170,7 +171,7 @@ class Pushing:
         for number, prefix in enumerate(request.include_prefixes):
             folder = _folder(f"include_prefixes.{number}", prefix)
             before = len(found)
-            for document in self._below(tenant_id, folder):
+            for document in documents_below(self._documents, tenant_id, folder, page_max=_PAGE):
                 if document.path in found or not travels(document.path):
                     continue
                 call.relay.require(RelayRight.REPLICATION_SYNC, "read", document.path)
@@ -188,14 +189,6 @@ class Pushing:
         self._check_room(request, len(found), size)
         files = [each for _, each in sorted(found.items())]
         return _Gathered(files, by_prefix, left_out, erased)
-
-    def _below(self, tenant_id: str, folder: str) -> Iterator[Document]:
-        page = self._documents.below(tenant_id, folder, limit=_PAGE, with_content=True)
-        while page:
-            yield from page
-            page = self._documents.below(
-                tenant_id, folder, after=page[-1].path, limit=_PAGE, with_content=True
-            )
 
     def _removed(
         self, call: Call, state: ReplicationState, request: Push
