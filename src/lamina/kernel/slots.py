@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["is_slot_beside"]
+__all__ = ["is_slot_beside", "slot_of_another"]
 
 
 def is_slot_beside(slot: str | None) -> bool:
@@ -12,3 +12,14 @@ def is_slot_beside(slot: str | None) -> bool:
     (True, False, False)
     """
     return slot is not None and "@" in slot.partition("|")[0]
+
+
+def slot_of_another(slot: str, subject_id: str) -> str:
+    """The slot of the same matter for another subject, by the same author's word where it is that.
+
+    >>> slot_of_another("ent_1@user:bob|lives_in", "ent_2")
+    'ent_2@user:bob|lives_in'
+    """
+    owner, _, matter = slot.partition("|")
+    _, at, author = owner.partition("@")
+    return f"{subject_id}{at}{author}|{matter}"

@@ -12,7 +12,15 @@ from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.view import View
 
-__all__ = ["MATTER_MAX", "BelievedMatter", "beliefs_held", "facts_told", "is_single_valued", "matter_of"]
+__all__ = [
+    "MATTER_MAX",
+    "BelievedMatter",
+    "beliefs_held",
+    "facts_naming",
+    "facts_told",
+    "is_single_valued",
+    "matter_of",
+]
 
 MATTER_MAX = 256
 """So many facts of a matter are weighed, and so many beliefs in them revised."""
@@ -76,6 +84,18 @@ def facts_told(view: View, matter: BelievedMatter, scope: Scope) -> dict[str, Fa
         for claim_key in matter.claim_keys:
             found += view.query(Layer.FACTS, scope=scope, claim_key=claim_key, limit=MATTER_MAX)
     return {each.id: each for each in found if isinstance(each, Fact)}
+
+
+def facts_naming(view: View, entities: Iterable[str], scope: Scope) -> list[Fact]:
+    """The facts of a scope that name some entities, as whom they are about or as their value, by id."""
+    found: dict[str, Fact] = {}
+    for entity in entities:
+        for named in (
+            view.query(Layer.FACTS, scope=scope, subject=entity, limit=MATTER_MAX),
+            view.query(Layer.FACTS, scope=scope, object_key=entity, limit=MATTER_MAX),
+        ):
+            found |= {each.id: each for each in named if isinstance(each, Fact)}
+    return [found[each] for each in sorted(found)]
 
 
 def beliefs_held(view: View, matter: BelievedMatter, scope: Scope) -> dict[str, Belief]:

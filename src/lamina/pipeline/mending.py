@@ -22,6 +22,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import OF_LOOPS, Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.apart import FactsApart
+from lamina.pipeline.bearing import facts_naming
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import kept_of
@@ -101,17 +102,7 @@ class Mender:
         """
         writes = Writes()
         scope, own = view.event.scope, tuple(sorted(entities))
-        named = [
-            *(each for entity in own for each in view.query(Layer.FACTS, subject=entity, limit=_CLAIMS_MAX)),
-            *(
-                each
-                for entity in own
-                for each in view.query(Layer.FACTS, object_key=entity, limit=_CLAIMS_MAX)
-            ),
-        ]
-        facts = sorted(
-            {each.id: each for each in named if isinstance(each, Fact)}.values(), key=lambda f: f.id
-        )
+        facts = facts_naming(view, own, scope)
         for loop in facts:
             if isinstance(loop, Loop):
                 _rename(view, loop, writes)

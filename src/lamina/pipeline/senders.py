@@ -16,10 +16,11 @@ from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Author, Fact, Layer, Record, Support, claim_key_of
 from lamina.kernel.sameness import entities_of, standing_for
 from lamina.kernel.scopes import Scope
+from lamina.kernel.slots import slot_of_another
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.apart import FactsApart
-from lamina.pipeline.bearing import MATTER_MAX, BelievedMatter, facts_told, is_single_valued
+from lamina.pipeline.bearing import MATTER_MAX, BelievedMatter, facts_naming, facts_told, is_single_valued
 from lamina.pipeline.matters import words_of
 from lamina.pipeline.namesakes import INTRODUCING
 from lamina.pipeline.readings.standing import Readings
@@ -95,12 +96,7 @@ class Senders:
         before: list[Fact] = []
         earlier = view.named_in(view.naming, decided_before=view.event.position)
         for sender in view.senders(view.naming):
-            joined = _joined(view, entities, sender)
-            found: list[Record] = []
-            for each in joined:
-                found += view.query(Layer.FACTS, scope=sender, subject=each, limit=MATTER_MAX)
-                found += view.query(Layer.FACTS, scope=sender, object_key=each, limit=MATTER_MAX)
-            if facts := list({each.id: each for each in found if isinstance(each, Fact)}.values()):
+            if facts := facts_naming(view, _joined(view, entities, sender), sender):
                 now += _all_facts(self._derived(view, facts, sender)[0], sender)
                 before += _all_facts(self._derived(earlier, facts, sender)[0], sender)
         return now, before
@@ -139,7 +135,7 @@ class Senders:
         found: list[Record] = []
         for subject in _joined(view, [matter.subject], sender):
             if matter.slot is not None:
-                slot = _of_subject(matter.slot, subject)
+                slot = slot_of_another(matter.slot, subject)
                 found += view.query(Layer.FACTS, scope=sender, slot=slot, limit=MATTER_MAX)
             for predicate in matter.predicates:
                 for thing in things:
@@ -233,13 +229,6 @@ def _all_facts(view: View, scope: Scope) -> list[Fact]:
     return [each for each in found if isinstance(each, Fact)]
 
 
-def _of_subject(slot: str, subject: str) -> str:
-    """The slot of another subject; with an author's mark, where it has one."""
-    owner, _, matter = slot.partition("|")
-    _, at, author = owner.partition("@")
-    return f"{subject}{at}{author}|{matter}"
-
-
 def _by_name(view: View, record: Fact) -> Fact:
     def named(known_as: str, name: str) -> str:
         key = normalise_name(name)
@@ -251,7 +240,7 @@ def _by_name(view: View, record: Fact) -> Fact:
     value = record.object
     if value.id is not None:
         value = replace(value, id=named(value.id, value.text))
-    slot = None if record.slot is None else _of_subject(record.slot, subject.id)
+    slot = None if record.slot is None else slot_of_another(record.slot, subject.id)
     return replace(record, subject=subject, object=value, slot=slot)
 
 

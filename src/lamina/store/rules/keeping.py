@@ -11,6 +11,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Author, Belief, Claim, Fact, Record, Stance, Support
 from lamina.kernel.scopes import Scope
+from lamina.kernel.slots import slot_of_another
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.ports.index import TextRow
@@ -154,7 +155,7 @@ class Keeper:
         new_id = derived_id(Prefix.FACT, entry.recorded_at, entry.id, fact.id)
         # By the names of the scope that believes: which entity is which to the one that is erased shows nowhere else.
         subject, value = belief.subject, belief.object if bears_out else fact.object
-        slot = None if fact.slot is None else f"{subject.id}{fact.slot.removeprefix(fact.subject.id)}"
+        slot = None if fact.slot is None else slot_of_another(fact.slot, subject.id)
         stated = replace(
             fact,
             id=new_id,
