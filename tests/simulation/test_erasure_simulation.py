@@ -167,9 +167,11 @@ def resting_on(world: World, ids: set[str]) -> set[str]:
 
 
 def words_behind(world: World, belief: Belief) -> set[str]:
-    """The events that speak for a belief."""
+    """The events that speak for a belief: of facts of another scope those that were sent to its own."""
     facts = {each.source_id for each in belief.evidence if each.polarity == "supports"}
-    return {row[2] for row in world.supports() if row[1] in facts and row[3] == "extracted_from"}
+    events = {row[2] for row in world.supports() if row[1] in facts and row[3] == "extracted_from"}
+    told = {event.id: (event.scope, event.directives.consolidate_into) for event in world.events}
+    return {each for each in events if belief.scope in told[each]}
 
 
 def erase_some(world: World) -> Erasure:
