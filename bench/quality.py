@@ -5,8 +5,8 @@
 Promise: turn level top 10 of at least 0.80 and any session top 5 of at least 0.94 on LoCoMo (categories 1-4), turn level
 top 10 of at least 0.77 on pooled LongMemEval, with one setting. Baseline: stemmed BM25 over the same turns in the same
 run. Beside them, for context blocks of 500, 1,000 and 2,000 tokens: questions whose whole evidence is inside, and the
-share of the answer's words that is, of all and of those that its evidence says, of the default block, of one of up to 60 events alone, and of plain lines by BM25;
-and how well the abstain signal tells questions that have an answer from those that have none.
+share of the answer's words that is, of all and of those that its evidence says, of the default block, of one of up to 60 events alone, of the same turns
+as plain lines, as long as they are, and of plain lines by BM25; and how well the abstain signal tells questions that have an answer from those that have none.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from measures import NAMES, measure
 
 LISTED, EVENTS_ALONE = 100, 60
 _ABSTAIN_TOKENS = 1000
-_BLOCKS = ("default", "60 events", "BM25")
+_BLOCKS = ("default", "60 events", "60 turns, plain", "BM25")
 _K1, _B = 1.2, 0.75
 _SHOWN = ("turn@5", "turn@10", "turn@20", "any@5", "any@10", "all@5", "all@10")
 
@@ -174,9 +174,9 @@ def _ask(
                 spent["60 events", budget].append(time.perf_counter() - between)
                 blocks["default", budget].append(held(_block(pack, place), question, evidence))
                 blocks["60 events", budget].append(held(_block(alone, place), question, evidence))
-                blocks["BM25", budget].append(
-                    held(plain_block(plain, scope.turns, counter, budget), question, evidence)
-                )
+                for label, turns in (("60 turns, plain", order[:EVENTS_ALONE]), ("BM25", plain)):
+                    lines = plain_block(turns, scope.turns, counter, budget)
+                    blocks[label, budget].append(held(lines, question, evidence))
                 if budget == _ABSTAIN_TOKENS and question.text not in unanswered:
                     strengths[0].append(pack["abstain"]["best_score"])
                 threshold = pack["abstain"]["threshold"]
