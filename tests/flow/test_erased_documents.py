@@ -11,18 +11,28 @@ import pygit2
 import pytest
 
 from capsules import body
-from given import TENANT, CountedIds, ManualClock
+from given import TENANT, CountedIds, ManualClock, append
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.files.directory import Directory
+from lamina.continuity.landing import Told, draft_of
 from lamina.continuity.owned import paths_about
 from lamina.continuity.shelf.documents import Shelf
+from lamina.coordination.owned import documents_about_people
 from lamina.errors import NotFound, Unavailable
+from lamina.forget.planning import place_of_erasure
+from lamina.forget.runner import Eraser
+from lamina.kernel.erasure_rules import ErasureRules
+from lamina.kernel.events import Party
+from lamina.kernel.scopes import Scope
 from lamina.store.documents.checking import fault_of
 from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.ports.erasures import ErasureJob
+from lamina.store.ports.log import Capture
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.traces import SqliteTraces
 
 ALICE = Subject("user", "alice")
+HOME, COPY = Scope("user:alice"), "snapshots/context/one.json"
 
 
 @pytest.fixture(name="store")
@@ -164,3 +174,42 @@ def test_a_subject_has_its_capsule_and_every_copy_of_it() -> None:
         "memory/notes/alice.md",
     ]
     assert paths_about(ALICE, [*others, *theirs]) == sorted(theirs)
+
+
+def test_what_others_copied_while_events_went_goes_too(store: SqliteStore) -> None:
+    """The events of a person take minutes, and what they wrote can be read meanwhile."""
+    append(store, "tea", scope=HOME, caller="user:alice", observed_actor=Party.of("user:alice"))
+    put(store, "essays/tea.md", b"canary")
+    shown = json.dumps({"items": [{"path": "essays/tea.md", "snippet": "canary"}]})
+    told = told_of_snapshot("canary of essays/tea.md")
+
+    def copied(_: float) -> None:
+        if store.documents.read(TENANT, COPY) is None:
+            change = Change(COPY, ChangeKind.PUT, shown.encode())
+            write = Write(
+                tenant_id=TENANT, author="user:bob", message="snapshot", changes=[change], captures=[told]
+            )
+            store.documents.write([write])
+
+    clock = ManualClock()
+    began = place_of_erasure("erasure_1", HOME, ErasureRules())
+    store.erasures.begin(
+        ErasureJob(
+            tenant_id=TENANT,
+            id="erasure_1",
+            scope=HOME,
+            place=began,
+            requested_by="user:alice",
+            audit_note="case 1",
+            started_at=clock.now(),
+        )
+    )
+    eraser = Eraser(store, clock, "test", about=documents_about_people(store), sleep=copied)
+    assert eraser.step()
+    assert store.documents.below(TENANT, "") == []
+    assert all("canary" not in str(event.content) for event in store.log.walk(TENANT, 0, 100))
+
+
+def told_of_snapshot(words: str) -> Capture:
+    told = Told(COPY, words, "snapshot")
+    return Capture(draft_of(TENANT, "user:bob", ManualClock().now(), told, appended=False))

@@ -44,6 +44,8 @@ _FRACTIONS: Final = {
     ErasurePhase.DEMOTE: 0.95,
 }
 _KEPT_NS: Final = 1_000_000_000
+_LOOKS_MAX: Final = 8
+"""How often at most what others make meanwhile is looked for: somebody may do so all the time."""
 _CLEARING: Final = 0.8
 """How far an erasure is when all rows are gone and the other places are next."""
 
@@ -185,8 +187,9 @@ class _Work:
         done = self._done([id_ for _, _, id_ in going])
         self._erase_events([(kind, id_) for _, kind, id_ in going if id_ not in done], inside)
         self._sweep(inside)
+        owned = self._with_late(owned, inside)
         self._keep(fraction=_CLEARING)
-        self._clear([id_ for _, _, id_ in going], owned)
+        self._clear({*(id_ for _, _, id_ in going), *owned.event_ids}, owned)
 
     def _done(self, event_ids: Sequence[str]) -> set[str]:
         """Those that an interrupted run has dealt with."""
@@ -216,6 +219,18 @@ class _Work:
             # Others wait for as long as a step has the lock, and write while it reads and while this sleeps: half of the time is theirs.
             size = _next_size(size, held_s)
             self._sleep(min(held_s, limits.ERASURE_PAUSE_S_MAX))
+
+    def _with_late(self, owned: Owned, inside: Collection[Scope]) -> Owned:
+        """What is owned, with what others made of it while events went, which can take minutes: what tells of that goes here."""
+        tenant_id = self.job.tenant_id
+        for _ in range(_LOOKS_MAX):
+            late = self._planner.owned(tenant_id, self.job.place.actors).beyond(owned)
+            if late == Owned():
+                break
+            self._erase_records(self._planner.of_documents(tenant_id, late), inside)
+            self._erase_events([(LineKind.DELETE, id_) for id_ in late.event_ids], inside)
+            owned = owned.joined(late)
+        return owned
 
     def _sweep(self, inside: Collection[Scope]) -> None:
         """Derived records of the erased scopes that no event led to; and what others sent there is sent there no more."""

@@ -7,7 +7,7 @@ Nothing here decides what is erased. Each function is a few bounded transactions
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lamina.kernel.scopes import Scope
@@ -51,6 +51,27 @@ class Owned:
     shared_schedule_ids: tuple[str, ...] = ()
     event_ids: tuple[str, ...] = ()
     """The events that tell, or told, of the documents at ``paths``: they go with these."""
+
+    def beyond(self, known: Owned) -> Owned:
+        """What goes of this and not of what was ``known``."""
+        return Owned(
+            paths=_more(self.paths, known.paths),
+            schedule_ids=_more(self.schedule_ids, known.schedule_ids),
+            event_ids=_more(self.event_ids, known.event_ids),
+        )
+
+    def joined(self, more: Owned) -> Owned:
+        """What goes of both."""
+        return replace(
+            self,
+            paths=(*self.paths, *more.paths),
+            schedule_ids=(*self.schedule_ids, *more.schedule_ids),
+            event_ids=(*self.event_ids, *more.event_ids),
+        )
+
+
+def _more(found: Collection[str], known: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(found) - set(known)))
 
 
 @dataclass(frozen=True, slots=True)
