@@ -11,6 +11,7 @@ from lamina.access.presets import load_preset, overruled
 from lamina.access.rules import settings_defaults
 from lamina.access.tiers import TieredPolicy
 from lamina.coordination.owned import documents_about_people
+from lamina.coordination.replication.state import without_paths
 from lamina.forget.expired import ExpiredEraser
 from lamina.forget.expiring import Expirer
 from lamina.forget.runner import Eraser
@@ -68,6 +69,7 @@ def build_eraser(settings: Settings, store: Store, failures: Failures | None = N
         SystemClock(),
         _owner(),
         about=documents_about_people(store),
+        unnaming=without_paths(store.documents),
         tombstones=TombstoneFile(settings.tombstone_list),
         failures=failures,
     )

@@ -10,6 +10,7 @@ import pytest
 
 from given import ALICE, BOB, NOON, TENANT, ManualClock, append, draft
 from lamina import limits
+from lamina.errors import Conflict
 from lamina.kernel.events import DEFINITION, IDENTITY, Origin, Party, Trust
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -274,6 +275,31 @@ def test_documents_go_with_their_history_and_commits_keep_their_numbers(store: S
     ]
     assert store.documents.rewrites(TENANT) == 1
     assert store.traces.look() == ()
+
+
+def test_what_names_erased_documents_is_renewed_with_its_history(store: Store) -> None:
+    for number in range(3):
+        write(store, Change("state.json", PUT, b"alice.md %d" % number))
+    write(store, Change("alice.md", PUT, b"one"), Change("bob.md", PUT, b"bob"))
+    late = Change("state.json", PUT, b"late", expected_version=2)
+    with pytest.raises(Conflict, match="DOCUMENT_CHANGED"):
+        store.traces.erase_documents(TENANT, ["alice.md"], renewed=[late])
+    assert store.documents.read(TENANT, "alice.md") is not None
+    change = Change("state.json", PUT, b"none", expected_version=3)
+    store.traces.erase_documents(TENANT, ["alice.md"], renewed=[change])
+    stands = store.documents.read(TENANT, "state.json")
+    assert stands is not None
+    assert (stands.version, stands.content) == (4, b"none")
+    assert [each.version for each in store.documents.history(TENANT, "state.json")] == [4]
+    assert [each.contents for each in store.documents.commits(TENANT, 0, 9)] == [
+        {},
+        {},
+        {"state.json": b"none"},
+        {"bob.md": b"bob"},
+    ]
+    assert store.traces.look() == ()
+    again = write(store, Change("state.json", PUT, b"more", expected_version=4))
+    assert again.versions == {"state.json": 5}
 
 
 def test_after_an_erasure_documents_are_written_as_before(store: Store, clock: ManualClock) -> None:

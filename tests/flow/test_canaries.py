@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fnmatch
 import gzip
+import hashlib
 import json
 import os
 import random
@@ -24,6 +25,7 @@ import pytest
 from capsules import body, later
 from lamina import limits
 from lamina.coordination.owned import documents_about_people
+from lamina.coordination.replication.state import without_paths
 from lamina.forget.runner import Eraser
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
@@ -128,7 +130,13 @@ class Aviary:
         self.world, self.folder = world, folder
         self.canaries = Canaries()
         self.memory = Memory(world.store, world.clock)
-        self.eraser = Eraser(world.store, world.clock, "test", about=documents_about_people(world.store))
+        self.eraser = Eraser(
+            world.store,
+            world.clock,
+            "test",
+            about=documents_about_people(world.store),
+            unnaming=without_paths(world.store.documents),
+        )
         self.session = ""
 
     def sing(self) -> None:
@@ -240,6 +248,16 @@ class Aviary:
         }
         self.post("/v1/schedule/items", {**item, "metadata": {"of": word("metadata")}})
         self._messages()
+        self._replicated()
+
+    def _replicated(self) -> None:
+        """Another server sends files in her name: their paths stand in what is remembered of that, too."""
+        for _ in range(2):
+            content, path = self.canaries("a replicated file"), self.canaries("a replicated path")
+            file = {"path": f"memory/notes/{path}.md", "content": content, "version": 3}
+            file |= {"sha256": hashlib.sha256(content.encode()).hexdigest()}
+            self.post("/v1/replication/pull", {"source_peer": "bo", "files": [file]})
+        self.post("/v1/replication/pull", {"source_peer": "bo", "files": []}, BOB)
 
     def _history(self) -> None:
         """An operator moves her logs into the history, half of them on to cold storage, and one of these back."""
@@ -376,7 +394,9 @@ class Aviary:
 @pytest.fixture(name="aviary")
 def _aviary(make_world: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Aviary:
     monkeypatch.setattr("lamina.limits.WAIT_S_MAX", 0.01)
-    return Aviary(make_world(doors="mem0", relay_episodic_rollover_bytes=1024), tmp_path)
+    return Aviary(
+        make_world(doors="mem0", relay_episodic_rollover_bytes=1024, relay_replication=True), tmp_path
+    )
 
 
 def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:

@@ -14,6 +14,7 @@ import typer
 from lamina.access.security.sealing import KeySeal, lost_keys
 from lamina.cli.local_socket import lock_of
 from lamina.coordination.owned import documents_about_people
+from lamina.coordination.replication.state import without_paths
 from lamina.errors import Invalid
 from lamina.forget.reapplying import apply_again
 from lamina.kernel.time import Instant, SystemClock
@@ -124,7 +125,8 @@ def _listed(paths: Sequence[Path]) -> list[ListedErasure]:
 
 def _erase_again(store: Store, listed: Sequence[ListedErasure], made_at: Instant) -> None:
     about = documents_about_people(store)
-    apply_again(store, listed, SystemClock(), as_of=made_at, about=about)
+    unnaming = without_paths(store.documents)
+    apply_again(store, listed, SystemClock(), as_of=made_at, about=about, unnaming=unnaming)
 
 
 def folder_of(settings: Settings) -> BackupFolder:

@@ -9,6 +9,7 @@ from pathlib import Path
 from lamina.continuity.restoring import Unreadable, telling, unreadable
 from lamina.coordination.messages.restoring import restored_posts
 from lamina.coordination.owned import documents_about_people
+from lamina.coordination.replication.state import without_paths
 from lamina.forget.reapplying import apply_again
 from lamina.kernel.time import SECOND_US, SystemClock
 from lamina.settings import Settings
@@ -52,7 +53,8 @@ def run_restore(
             for each in listed
             if each.tenant_id == tenant_id and each.cascade == "gdpr" and each.at + _CLONED_WITHIN_US > newest
         ]
-        erased = apply_again(store, since, clock, as_of=newest, about=documents_about_people(store))
+        about, unnaming = documents_about_people(store), without_paths(store.documents)
+        erased = apply_again(store, since, clock, as_of=newest, about=about, unnaming=unnaming)
         lost = list(unreadable(store.documents, tenant_id))
     finally:
         store.close()

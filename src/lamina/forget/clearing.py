@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lamina.kernel.scopes import Scope
+from lamina.store.ports.documents import Change
 from lamina.store.ports.store import Store
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, Scrubbed
 
@@ -32,12 +33,13 @@ def clear_places(
     stand_in: str | None = None,
     held: Collection[Scope] = (),
     owned: Owned | None = None,
+    renewed: Sequence[Change] = (),
 ) -> Cleared:
     """Erase what events and scopes left beside log and records, and what actors alone wrote there.
 
     Comes after ``erasing``, whose deleted rows the files are scrubbed of, and may be called again. ``event_ids`` are those that are
     deleted and those that lose their words, with ``owned.event_ids``; ``owned`` is what ``Traces.owned`` said before anything went. ``stand_in`` takes the place of the
-    ``actors`` in entries of the log outside ``held``.
+    ``actors`` in entries of the log outside ``held``. What is ``renewed`` takes the place of documents that named what goes.
     Raises ``Unavailable``: then it is to be called again.
     """
     owned = owned or Owned()
@@ -53,6 +55,6 @@ def clear_places(
         held=tuple(held),
     )
     rows = traces.erase_beside(beside)
-    documents = traces.erase_documents(tenant_id, owned.paths)
+    documents = traces.erase_documents(tenant_id, owned.paths, renewed=renewed)
     reminders = traces.erase_schedule(tenant_id, owned.schedule_ids)
     return Cleared(rows, documents, reminders, traces.scrub())

@@ -19,12 +19,13 @@ from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.language.entities import entity_id, normalise_name
 from lamina.store.ports.citations import Candidate
+from lamina.store.ports.documents import Change
 from lamina.store.ports.erasures import ErasedPlace, ErasureFigures, ErasureLine, LineKind, TouchedScope
 from lamina.store.ports.registry import ScopeState
 from lamina.store.ports.store import Store
 from lamina.store.ports.traces import Owned
 
-__all__ = ["About", "PlannedErasure", "Planner", "RulesOf", "actors_of", "place_of_erasure"]
+__all__ = ["About", "PlannedErasure", "Planner", "RulesOf", "Unnaming", "actors_of", "place_of_erasure"]
 
 _WORKSPACE: Final = "ws"
 
@@ -33,6 +34,10 @@ RulesOf = Callable[[str], ErasureRules]
 
 About = Callable[[str, Sequence[str]], Collection[str]]
 """The paths of the documents of a tenant that are about actors."""
+
+
+Unnaming = Callable[[str, Collection[str]], Sequence[Change]]
+"""The documents of a tenant in which the server itself names some paths, as they are without these."""
 
 
 def _about_nobody(tenant_id: str, actors: Sequence[str]) -> Collection[str]:  # noqa: ARG001 - the shape of ``About``

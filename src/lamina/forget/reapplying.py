@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lamina.forget.planning import About
+from lamina.forget.planning import About, Unnaming
 from lamina.forget.runner import Eraser
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.time import SECOND_US, Clock, Instant
@@ -22,13 +22,19 @@ _FORGETTING_S_MAX = 3600
 
 
 def apply_again(
-    store: Store, listed: Iterable[ListedErasure], clock: Clock, *, as_of: Instant, about: About
+    store: Store,
+    listed: Iterable[ListedErasure],
+    clock: Clock,
+    *,
+    as_of: Instant,
+    about: About,
+    unnaming: Unnaming | None = None,
 ) -> int:
     """Do what is listed again, oldest first, where the folder as of its backup does not know of it; how many that were.
 
     Erasures that were under way in the backup go on, here or in the worker: what they hide is hidden meanwhile.
     """
-    eraser = Eraser(store, clock, _OWNER, about=about, sleep=_go_on)
+    eraser = Eraser(store, clock, _OWNER, about=about, unnaming=unnaming, sleep=_go_on)
     store.erasures.take_over()
     while eraser.step():
         pass

@@ -17,7 +17,7 @@ from lamina.errors import LaminaError
 from lamina.forget.clearing import clear_places
 from lamina.forget.counting import Area
 from lamina.forget.ending import audit_id_of, audit_of, listed_of, told_of
-from lamina.forget.planning import About, PlannedErasure, Planner
+from lamina.forget.planning import About, PlannedErasure, Planner, Unnaming
 from lamina.kernel.defining import definition_by
 from lamina.kernel.erasure_rules import ErasureRules, LegalHold
 from lamina.kernel.records import Belief, Layer
@@ -25,6 +25,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.kernel.vocabularies import ACTIVE_VOCABULARIES
 from lamina.observe.rounds import Failures, class_of, keep_at
+from lamina.store.ports.documents import Change
 from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.erasures import ErasureJob, ErasureOutcome, ErasurePhase, LineKind
 from lamina.store.ports.registry import Activation
@@ -64,6 +65,7 @@ class Eraser:
         owner: str,
         *,
         about: About | None = None,
+        unnaming: Unnaming | None = None,
         tombstones: TombstoneList | None = None,
         failures: Failures | None = None,
         elapsed_ns: Callable[[], int] = time.perf_counter_ns,
@@ -73,6 +75,7 @@ class Eraser:
         self._clock = clock
         self._owner = owner
         self._planner = Planner(store, about)
+        self._unnaming = unnaming or _named_nowhere
         self._tombstones = tombstones
         self._failures = failures or Failures()
         self._elapsed_ns = elapsed_ns
@@ -89,7 +92,14 @@ class Eraser:
             # What POST /v1/forget took is cleared from the files behind the call.
             return self._store.traces.scrub_due() and self._store.traces.scrub().log_emptied
         work = _Work(
-            self._store, self._planner, self._clock, job, self._tombstones, self._elapsed_ns, self._sleep
+            self._store,
+            self._planner,
+            self._unnaming,
+            self._clock,
+            job,
+            self._tombstones,
+            self._elapsed_ns,
+            self._sleep,
         )
         try:
             work.run()
@@ -114,6 +124,7 @@ class _Work:
         self,
         store: Store,
         planner: Planner,
+        unnaming: Unnaming,
         clock: Clock,
         job: ErasureJob,
         tombstones: TombstoneList | None,
@@ -122,6 +133,7 @@ class _Work:
     ) -> None:
         self._store = store
         self._planner = planner
+        self._unnaming = unnaming
         self._clock = clock
         self._tombstones = tombstones
         self._elapsed_ns = elapsed_ns
@@ -260,6 +272,7 @@ class _Work:
             stand_in=_stand_in(job),
             held=job.place.held,
             owned=owned,
+            renewed=self._unnaming(job.tenant_id, owned.paths),
         )
         self._keep()
 
@@ -403,6 +416,10 @@ class _Work:
         if not self._store.erasures.end(ended, told=[told_of(ended)], audit=audit_of(ended)):
             raise _LeaseLostError
         self.job = ended
+
+
+def _named_nowhere(tenant_id: str, paths: Collection[str]) -> Sequence[Change]:  # noqa: ARG001 - the shape of ``Unnaming``
+    return ()
 
 
 def _next_size(size: int, held_s: float) -> int:

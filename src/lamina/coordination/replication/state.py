@@ -6,6 +6,7 @@ It is a document, so it lands with the very commit that takes files over, and ne
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,7 +17,15 @@ from lamina.coordination.replication import bounds
 from lamina.errors import Malformed, TooLarge
 from lamina.store.ports.documents import Change, ChangeKind, Documents
 
-__all__ = ["STATE_PATH", "AgreedDocument", "ReplicationState", "StoredState", "state_change", "stored_state"]
+__all__ = [
+    "STATE_PATH",
+    "AgreedDocument",
+    "ReplicationState",
+    "StoredState",
+    "state_change",
+    "stored_state",
+    "without_paths",
+]
 
 STATE_PATH: Final = "peers/replication_state.json"
 
@@ -84,6 +93,24 @@ def stored_state(documents: Documents, tenant_id: str) -> StoredState:
             f"what stands at {STATE_PATH} is no state of replication",
             details={"path": STATE_PATH},
         ) from error
+
+
+def without_paths(documents: Documents) -> Callable[[str, Collection[str]], list[Change]]:
+    """Tells the change after which a tenant's state names none of some paths; none where it does so already."""
+
+    def changes(tenant_id: str, paths: Collection[str]) -> list[Change]:
+        if STATE_PATH in paths:
+            return []  # it goes itself
+        try:
+            stored = stored_state(documents, tenant_id)
+        except Malformed:
+            return []  # somebody else's writing
+        left = {path: known for path, known in stored.state.documents.items() if path not in paths}
+        if len(left) == len(stored.state.documents):
+            return []
+        return [state_change(stored, stored.state.model_copy(update={"documents": left}))]
+
+    return changes
 
 
 def state_change(before: StoredState, after: ReplicationState) -> Change:

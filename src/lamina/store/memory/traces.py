@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 
 from lamina.kernel.canonical import compact
@@ -12,10 +12,12 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock
 from lamina.store.memory.documents import hashed
 from lamina.store.memory.messages import erase_messages
-from lamina.store.memory.tables import Memory, Tables
+from lamina.store.memory.tables import Memory, StoredVersion, Tables
+from lamina.store.ports.documents import Change
 from lamina.store.ports.sessions import OutboxRow, Place
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
+from lamina.store.rules.documents import stood_after
 from lamina.store.rules.traces import IDS, STRIPPED, is_bare, owned_paths, tells_of, unnamed, without_turns
 
 __all__ = ["MemoryTraces"]
@@ -95,12 +97,17 @@ class MemoryTraces:
                 del tables.schedule[key]
             return len(found)
 
-    def erase_documents(self, tenant_id: str, paths: Collection[str]) -> ErasedDocuments:
+    def erase_documents(
+        self, tenant_id: str, paths: Collection[str], *, renewed: Sequence[Change] = ()
+    ) -> ErasedDocuments:
         """Mirrors ``Traces.erase_documents``."""
         with self._memory.change() as tables:
             erase_messages(tables, tenant_id, paths)
+            fresh = {(tenant_id, each.path): _renewed(tables, tenant_id, each) for each in renewed}
             doomed = {
-                key: row for key, row in tables.versions.items() if key[0] == tenant_id and key[1] in paths
+                key: row
+                for key, row in tables.versions.items()
+                if (key[0] == tenant_id and key[1] in paths) or key[:2] in fresh
             }
             numbers = sorted({row.number for row in doomed.values()})
             told = [
@@ -117,9 +124,12 @@ class MemoryTraces:
                 del tables.documents[place]
             for version in doomed:
                 del tables.versions[version]
+            for place, row in fresh.items():
+                tables.documents[place] = row.standing
+                tables.versions[*place, row.standing.version] = row
             if numbers:
                 _rewrite(tables, tenant_id, numbers)
-            return ErasedDocuments(len(standing), len(doomed), len(numbers))
+            return ErasedDocuments(len(standing), sum(key[1] in paths for key in doomed), len(numbers))
 
     def drop_aside(self) -> bool:
         """Mirrors ``Traces.drop_aside``. What is derived aside goes with whoever does it."""
@@ -293,6 +303,13 @@ def _erase_below(tables: Tables, tenant_id: str, scope: Scope) -> Counter[str]:
         document_event=len(told),
         scope=len(scopes),
     )
+
+
+def _renewed(tables: Tables, tenant_id: str, change: Change) -> StoredVersion:
+    stood = tables.documents.get((tenant_id, change.path))
+    after = stood_after(stood, change, stood.updated_at if stood else 0)
+    newest = tables.versions[tenant_id, change.path, after.version - 1]
+    return StoredVersion(after, change.kind, newest.number, bytes(change.content))
 
 
 def _rewrite(tables: Tables, tenant_id: str, numbers: Collection[int]) -> None:

@@ -6,11 +6,12 @@ Nothing here decides what is erased. Each function is a few bounded transactions
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lamina.kernel.scopes import Scope
+from lamina.store.ports.documents import Change
 from lamina.store.ports.erasing import Tombstone
 
 __all__ = ["ErasedBeside", "ErasedDocuments", "Owned", "PathOwners", "Remains", "Scrubbed", "Traces"]
@@ -126,8 +127,12 @@ class Traces(Protocol):
         """
         ...
 
-    def erase_documents(self, tenant_id: str, paths: Collection[str]) -> ErasedDocuments:
-        """Delete documents with their history, and write the repository anew without them; it stands when this returns.
+    def erase_documents(
+        self, tenant_id: str, paths: Collection[str], *, renewed: Sequence[Change] = ()
+    ) -> ErasedDocuments:
+        """Delete documents with their history, and write the repository anew without them; it stands when this returns. What is
+        ``renewed`` takes the place of all versions of a document, as the next one of the same commit; raises ``Conflict``
+        (DOCUMENT_CHANGED) where another than the expected version stands.
 
         Commits stay, with number and time: one that changed nothing else loses author and message. Their hashes change from
         the first that lost something. Raises ``Unavailable`` (REPOSITORY_UNAVAILABLE) where the repository could not be

@@ -20,12 +20,14 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
+from lamina.store.ports.documents import Change
 from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.projecting import Projecting
 from lamina.store.ports.sessions import Place
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rows import Row
+from lamina.store.rules.documents import Standing, stood_after
 from lamina.store.rules.traces import (
     STRIPPED,
     is_bare,
@@ -156,11 +158,15 @@ class SqliteTraces:
             )
         return total
 
-    def erase_documents(self, tenant_id: str, paths: Collection[str]) -> ErasedDocuments:
+    def erase_documents(
+        self, tenant_id: str, paths: Collection[str], *, renewed: Sequence[Change] = ()
+    ) -> ErasedDocuments:
         """Mirrors ``Traces.erase_documents``. The note that the repository is to be written anew lands with the rows, so that
         whoever makes the commits does it, whichever process that is and whatever ends meanwhile."""
         given = sorted(paths)
-        erased = self._writer.write(lambda connection: _erase_documents(connection, tenant_id, given))
+        erased = self._writer.write(
+            lambda connection: _erase_documents(connection, tenant_id, given, renewed)
+        )
         if self._is_due(tenant_id):
             with contextlib.suppress(Unavailable):  # another process makes the commits, and looks for itself
                 self._projecting.rewrite(tenant_id)
@@ -316,14 +322,31 @@ def _erase_outputs(connection: apsw.Connection, tenant_id: str, event_ids: str) 
     return Counter(model_output_source=sources, model_output=_ran(connection, "delete_outputs", given))
 
 
-def _erase_documents(connection: apsw.Connection, tenant_id: str, paths: Sequence[str]) -> ErasedDocuments:
+def _renew(connection: apsw.Connection, tenant_id: str, change: Change) -> None:
+    place = (tenant_id, change.path)
+    stood = [Standing(*row) for row in connection.execute(_SQL["find_standing"], place)]
+    after = stood_after(stood[0] if stood else None, change, stood[0].updated_at if stood else 0)
+    ((number,),) = connection.execute(_SQL["commit_of_version"], (*place, after.version - 1))
+    _ran(connection, "delete_versions", (tenant_id, json_list([change.path])))
+    figures = (after.version, after.base, after.size)
+    connection.execute(_SQL["put_standing"], (*place, *figures, after.updated_at))
+    kept = (*place, after.version, change.kind.value, after.base, after.size)
+    connection.execute(_SQL["insert_version"], (*kept, number, after.updated_at, bytes(change.content)))
+
+
+def _erase_documents(
+    connection: apsw.Connection, tenant_id: str, paths: Sequence[str], renewed: Sequence[Change]
+) -> ErasedDocuments:
     given = (tenant_id, json_list(paths))
-    numbers = [row[0] for row in connection.execute(_SQL["commits_of_paths"], given)]
+    changed = (tenant_id, json_list([*paths, *(change.path for change in renewed)]))
+    numbers = [row[0] for row in connection.execute(_SQL["commits_of_paths"], changed)]
     scopes = [row[0] for row in connection.execute(_SQL["scopes_of_paths"], given)]
     erase_messages(connection, *given)
     _ran(connection, "delete_events_of_paths", given)
     documents = _ran(connection, "delete_documents", given)
     versions = _ran(connection, "delete_versions", given)
+    for change in renewed:
+        _renew(connection, tenant_id, change)
     if numbers:
         _ran(connection, "strip_commits", (tenant_id, json_list(numbers), STRIPPED))
         _ran(connection, "unname_commits", (tenant_id, numbers[0]))

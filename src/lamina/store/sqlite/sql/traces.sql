@@ -130,6 +130,10 @@ DELETE FROM schedule_item WHERE tenant_id = ?1 AND schedule_id IN (SELECT value 
 -- The commits that changed something at paths, a JSON list.
 SELECT DISTINCT number FROM document_version WHERE tenant_id = ?1 AND path IN (SELECT value FROM json_each(?2)) ORDER BY number;
 
+-- name: commit_of_version
+-- The commit that made a version.
+SELECT number FROM document_version WHERE tenant_id = ?1 AND path = ?2 AND version = ?3;
+
 -- name: scopes_of_paths
 -- The scopes whose events tell or told of documents at paths, a JSON list.
 SELECT DISTINCT scope FROM document_event WHERE tenant_id = ?1 AND path IN (SELECT value FROM json_each(?2)) ORDER BY scope;
