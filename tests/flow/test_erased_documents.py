@@ -24,7 +24,7 @@ from lamina.forget.runner import Eraser
 from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.events import Party
 from lamina.kernel.scopes import Scope
-from lamina.store.documents.checking import fault_of
+from lamina.store.documents.checking import fault_of, kept_ahead
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.erasures import ErasureJob
 from lamina.store.ports.log import Capture
@@ -46,9 +46,9 @@ def opened(folder: Path) -> SqliteStore:
     return SqliteStore(folder, clock=ManualClock(), ids=CountedIds(), durable=False)
 
 
-def put(store: SqliteStore, path: str, content: bytes) -> None:
+def put(store: SqliteStore, path: str, content: bytes, author: str = "user:alice") -> None:
     change = Change(path, ChangeKind.PUT, content)
-    made = Write(tenant_id=TENANT, author="user:alice", message=f"write: {path}", changes=[change])
+    made = Write(tenant_id=TENANT, author=author, message=f"write: {path}", changes=[change])
     store.documents.write([made])
 
 
@@ -174,6 +174,31 @@ def test_a_subject_has_its_capsule_and_every_copy_of_it() -> None:
         "memory/notes/alice.md",
     ]
     assert paths_about(ALICE, [*others, *theirs]) == sorted(theirs)
+
+
+def test_what_a_database_lost_and_its_repository_keeps_goes_with_its_author(tmp_path: Path) -> None:
+    store = opened(tmp_path)
+    put(store, "bob.md", b"bob", author="user:bob")
+    store.close()
+    older = (tmp_path / "lamina.db").read_bytes()
+    store = opened(tmp_path)
+    put(store, "notes/alice.md", b"canary")
+    put(store, "bob.md", b"bob 2", author="user:bob")
+    store.close()
+    (tmp_path / "lamina.db").write_bytes(older)
+    store = opened(tmp_path)
+    store.documents.recover()
+    assert b"canary" in objects(tmp_path)
+    owned = store.traces.owned(TENANT, ["user:eve"])
+    store.traces.erase_documents(TENANT, owned.paths)
+    assert b"canary" in objects(tmp_path), "nothing of hers is in it"
+    owned = store.traces.owned(TENANT, ["user:alice"])
+    assert owned.paths == ("notes/alice.md",)
+    store.traces.erase_documents(TENANT, owned.paths)
+    assert b"canary" not in objects(tmp_path)
+    assert kept_ahead(tmp_path / "relay" / f"{TENANT}.git") == []
+    assert store.documents.read(TENANT, "bob.md") is not None
+    store.close()
 
 
 def test_what_others_copied_while_events_went_goes_too(store: SqliteStore) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pygit2
@@ -12,7 +13,7 @@ from lamina import limits
 from lamina.store.documents.objects import parse_commit, parse_tree
 from lamina.store.documents.packs import TRAILER_BYTES
 
-__all__ = ["AHEAD", "fault_of", "kept_ahead", "stands", "torn_packs"]
+__all__ = ["AHEAD", "fault_of", "kept_ahead", "stands", "torn_packs", "written_ahead"]
 
 AHEAD = "refs/lamina/ahead/"
 """Where a repository keeps commits that the database had and lost."""
@@ -48,6 +49,29 @@ def kept_ahead(path: Path) -> list[str]:
         return [name for name in pygit2.Repository(str(path)).references if name.startswith(AHEAD)]
     except pygit2.GitError:
         return []  # what is damaged is told by ``fault_of``
+
+
+def written_ahead(path: Path) -> list[tuple[str, str]]:
+    """The paths that commits which the database lacks changed, each with an author; what cannot be read of these is passed over."""
+    names = kept_ahead(path) if path.exists() else []
+    if not names:
+        return []
+    git = pygit2.Repository(str(path))
+    found = set()
+    for name in names:
+        with suppress(KeyError, ValueError, pygit2.GitError):
+            walk = git.walk(git.references[name].target)
+            if not git.head_is_unborn:
+                walk.hide(git.head.target)
+            for commit in walk:
+                found |= {(each, commit.author.name) for each in _changed(git, commit)}
+    return sorted(found)
+
+
+def _changed(git: pygit2.Repository, commit: pygit2.Commit) -> set[str]:
+    before = git[commit.parent_ids[0]].tree if commit.parent_ids else None
+    diff = commit.tree.diff_to_tree(swap=True) if before is None else before.diff_to_tree(commit.tree)
+    return {side.path for each in diff.deltas for side in (each.old_file, each.new_file)}
 
 
 def torn_packs(path: Path) -> list[str]:

@@ -20,6 +20,8 @@ from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
+from lamina.store.documents.checking import written_ahead
+from lamina.store.documents.repository import folder_name
 from lamina.store.ports.documents import Change
 from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.projecting import Projecting
@@ -45,6 +47,7 @@ from lamina.store.sqlite.messages import erase_messages
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.scrubbing import scrub
 from lamina.store.sqlite.sessions import read_sitting
+from lamina.store.sqlite.upkeep import REPOSITORIES
 
 __all__ = ["SqliteTraces"]
 
@@ -95,7 +98,13 @@ class SqliteTraces:
         authors: dict[str, set[str]] = {}
         for path, author in self._readers.rows(_SQL["path_authors"], (tenant_id,)):
             authors.setdefault(path, set()).add(author)
+        for path, author in self._written_ahead(tenant_id):
+            authors.setdefault(path, set()).add(author)
         return [PathOwners(path, frozenset(found)) for path, found in authors.items()]
+
+    def _written_ahead(self, tenant_id: str) -> list[tuple[str, str]]:
+        """What a repository keeps of commits that the database lost."""
+        return written_ahead(self._path.parent / REPOSITORIES / folder_name(tenant_id))
 
     def erase_beside(self, erased: ErasedBeside) -> Mapping[str, int]:
         """Mirrors ``Traces.erase_beside``. Sittings come first: they are found by rows that go after them."""
@@ -164,8 +173,9 @@ class SqliteTraces:
         """Mirrors ``Traces.erase_documents``. The note that the repository is to be written anew lands with the rows, so that
         whoever makes the commits does it, whichever process that is and whatever ends meanwhile."""
         given = sorted(paths)
+        ahead = not {path for path, _ in self._written_ahead(tenant_id)}.isdisjoint(given)
         erased = self._writer.write(
-            lambda connection: _erase_documents(connection, tenant_id, given, renewed)
+            lambda connection: _erase_documents(connection, tenant_id, given, renewed, ahead=ahead)
         )
         if self._is_due(tenant_id):
             with contextlib.suppress(Unavailable):  # another process makes the commits, and looks for itself
@@ -335,7 +345,12 @@ def _renew(connection: apsw.Connection, tenant_id: str, change: Change) -> None:
 
 
 def _erase_documents(
-    connection: apsw.Connection, tenant_id: str, paths: Sequence[str], renewed: Sequence[Change]
+    connection: apsw.Connection,
+    tenant_id: str,
+    paths: Sequence[str],
+    renewed: Sequence[Change],
+    *,
+    ahead: bool,
 ) -> ErasedDocuments:
     given = (tenant_id, json_list(paths))
     changed = (tenant_id, json_list([*paths, *(change.path for change in renewed)]))
@@ -350,6 +365,7 @@ def _erase_documents(
     if numbers:
         _ran(connection, "strip_commits", (tenant_id, json_list(numbers), STRIPPED))
         _ran(connection, "unname_commits", (tenant_id, numbers[0]))
+    if numbers or ahead:
         _ran(connection, "note_rewriting", (tenant_id,))
     connection.executemany(_SQL["note_index_change"], [(tenant_id, scope) for scope in scopes])
     return ErasedDocuments(documents, versions, len(numbers))
