@@ -69,6 +69,11 @@ class Served:
         }
         return str(self.post("/v1/experience", sent, by)["event_id"])
 
+    def begin(self, scope: str) -> str:
+        """An erasure of somebody's memory, as they ask for it."""
+        asked = {"scope": scope, "audit_note": "case 1"}
+        return str(self.post("/v1/erasures", asked, scope.rpartition("/")[2])["erasure_id"])
+
     def texts(self, scope: str) -> list[str | None]:
         got = self.client.get(
             "/v1/events", params={"scope": scope}, headers={"X-Cortex-Actor": scope.rpartition("/")[2]}
@@ -122,6 +127,23 @@ def test_what_was_erased_since_a_backup_stays_erased(tmp_path: Path) -> None:
     assert lamina("restore", made, "--data", third, "--without-tombstones")[0] == 0
     with serving(third) as restored:
         assert restored.texts(ALICE) == ["a secret of hers"]
+
+
+def test_an_erasure_that_was_cancelled_since_a_backup_is_not_carried_out(tmp_path: Path) -> None:
+    data, second = tmp_path / "data", tmp_path / "second"
+    with serving(data) as served:
+        served.say("not to be lost", ALICE)
+        served.say("nor this", BOB)
+        under_way = served.begin(ALICE)
+        made = Path(lamina("backup", "--data", data)[1].splitlines()[0])
+        for erasure_id, by in ((under_way, "user:alice"), (served.begin(BOB), "user:bob")):
+            served.post(f"/v1/erasures/{erasure_id}/cancel", {}, by)
+            assert served.eraser.step()
+        assert (served.texts(ALICE), served.texts(BOB)) == (["not to be lost"], ["nor this"])
+    assert lamina("restore", made, "--data", second)[0] == 0
+    with serving(second) as restored:
+        assert not restored.eraser.step()
+        assert (restored.texts(ALICE), restored.texts(BOB)) == (["not to be lost"], ["nor this"])
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

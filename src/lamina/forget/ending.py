@@ -55,8 +55,8 @@ def audit_of(job: ErasureJob) -> AuditDraft:
     )
 
 
-def listed_of(job: ErasureJob) -> ListedErasure:
-    """The line of it that outlasts the folder."""
+def listed_of(job: ErasureJob, *, cancelled: bool = False) -> ListedErasure:
+    """The line of it that outlasts the folder: that it takes what it is about, or that it was cancelled before it did."""
     return ListedErasure(
         tenant_id=job.tenant_id,
         id=job.id,
@@ -70,6 +70,7 @@ def listed_of(job: ErasureJob) -> ListedErasure:
         audit_id=audit_id_of(job),
         factor=job.factor,
         floor=job.floor,
+        cancelled=cancelled,
     )
 
 

@@ -32,14 +32,22 @@ def apply_again(
 ) -> int:
     """Do what is listed again, oldest first, where the folder as of its backup does not know of it; how many that were.
 
-    Erasures that were under way in the backup go on, here or in the worker: what they hide is hidden meanwhile.
+    Erasures that were under way in the backup go on, here or in the worker: what they hide is hidden meanwhile. Those that were
+    cancelled since, before they took anything, end.
     """
+    told = list(listed)
+    taken = {each.id for each in told if not each.cancelled}
+    for each in told:
+        if each.cancelled and each.id not in taken:
+            store.erasures.cancel(each.tenant_id, each.id)
     eraser = Eraser(store, clock, _OWNER, about=about, unnaming=unnaming, sleep=_go_on)
     store.erasures.take_over()
     while eraser.step():
         pass
     done = 0
-    for each in listed:
+    for each in told:
+        if each.cancelled:
+            continue
         if each.cascade == "gdpr":
             if store.erasures.get(each.tenant_id, each.id) is None:
                 store.erasures.begin(_job(each))

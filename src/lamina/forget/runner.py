@@ -147,7 +147,7 @@ class _Work:
         phases = list(ErasurePhase)
         for phase in phases[phases.index(self.job.phase) :]:
             if self.job.cancelling:
-                self._end("cancelled")
+                self._cancel()
                 return
             self._keep(phase=phase, fraction=max(self.job.fraction, _FRACTIONS[phase]))
             if phase in (ErasurePhase.ENUMERATE, ErasurePhase.REFCOUNT):
@@ -163,6 +163,12 @@ class _Work:
         if self.job.unregisters:
             self._unregister()
         self._end("completed")
+
+    def _cancel(self) -> None:
+        """End it. Where nothing went yet a backup in which it is under way has to know, too: there it would be carried out."""
+        if self._tombstones is not None and self.job.phase not in (ErasurePhase.DELETE, ErasurePhase.DEMOTE):
+            self._tombstones.append(listed_of(self.job, cancelled=True))
+        self._end("cancelled")
 
     # ---- the phases
 

@@ -17,6 +17,8 @@ __all__ = ["ListedErasure", "TombstoneList"]
 class ListedErasure:
     """One erasure as it was asked for: ids and scopes, and never what they held.
 
+    One that was ``cancelled`` before anything went took nothing, and a folder in which it is under way stops it.
+
     One of a whole memory (``gdpr``) names the scope, what legal holds kept of it and the names of its person; it is planned anew in the
     folder in which it is done again. One of a part names events and records.
     """
@@ -35,6 +37,7 @@ class ListedErasure:
     audit_id: str | None = None
     factor: float
     floor: float
+    cancelled: bool = False
 
 
 class TombstoneList(Protocol):
