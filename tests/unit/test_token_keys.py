@@ -259,7 +259,7 @@ def test_other_keys_are_refused_without_being_shown(text: str) -> None:
 
 @every_row(
     "change",
-    [{"d": "AQAB"}, {"use": "enc"}, {"key_ops": ["sign"]}, {"alg": "RS512"}, {"alg": "ES256"}, {"n": "AQAB"}, {"n": 5},
+    [{"d": "AQAB"}, {"use": "enc"}, {"key_ops": ["sign"]}, {"alg": "RS512"}, {"alg": "ES256"}, {"alg": []}, {"alg": None}, {"n": "AQAB"}, {"n": 5},
      {"e": "AQ"}, {"kty": "oct"}, {"kty": "EC"}, {"kid": 7}, {"kid": ""}, {"n": "not base64!"}],
     ids=str,
 )  # fmt: skip

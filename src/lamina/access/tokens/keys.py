@@ -124,7 +124,7 @@ def jwk_key(jwk: Mapping[str, Any]) -> VerifyingKey:
         key = _of_type(jwk, key_id)
     except (ValueError, KeyError, TypeError) as error:
         raise error if isinstance(error, BadKey) else BadKey("its numbers are not those of a key") from error
-    names = {"EdDSA", "Ed25519"} if key.algorithm is Algorithm.V4_PUBLIC else {key.algorithm.value}
+    names = ("EdDSA", "Ed25519") if key.algorithm is Algorithm.V4_PUBLIC else (key.algorithm.value,)
     if "alg" in jwk and jwk["alg"] not in names:
         raise BadKey("its alg is another one")
     return key
