@@ -12,17 +12,20 @@ from functools import cache
 import httpx
 
 from lamina.errors import Unavailable
+from lamina.models.deadline import NETWORK_ERRORS, DeadlineTransport
 
 __all__ = ["fetch_document"]
 
 
 def fetch_document(url: str, *, bytes_max: int, timeout_s: float) -> bytes:
     """The bytes behind a URL. Raises ``Unavailable`` (DOCUMENT_UNAVAILABLE) with what kept us from them."""
+    transport = DeadlineTransport(_trusted())
     try:
         with (
             httpx.Client(
-                verify=_trusted(), timeout=timeout_s, follow_redirects=False, trust_env=False
+                transport=transport, timeout=timeout_s, follow_redirects=False, trust_env=False
             ) as client,
+            transport.within(timeout_s),
             client.stream(
                 "GET", url, headers={"Accept": "application/json", "Accept-Encoding": "identity"}
             ) as response,
@@ -37,7 +40,7 @@ def fetch_document(url: str, *, bytes_max: int, timeout_s: float) -> bytes:
                 if len(data) > bytes_max:
                     raise _unavailable(f"it is larger than {bytes_max} bytes")
             return data
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    except (*NETWORK_ERRORS, httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise _unavailable(type(error).__name__) from error
 
 
