@@ -114,6 +114,7 @@ JWKS_BYTES_MAX: Final = 256 * 1024
 JWKS_TTL_S: Final = 600.0  # keys that could not be renewed for so long are trusted no more
 JWKS_RENEW_S: Final = 300.0  # from here on they are renewed beside the requests
 JWKS_INTERVAL_S: Final = 15.0  # how often an issuer is asked at most, whatever tokens arrive
+JWKS_WAITING_MAX: Final = 16  # callers that wait for one issuer, each on a thread
 JWKS_WAIT_S: Final = 5.0
 
 # Idempotency and packs, as the Cortex contract has them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,27 @@ def test_callers_share_one_reading_and_wait_a_bounded_time(monkeypatch: pytest.M
     waiting.start()
     assert source.candidates(read_token(RS))
     waiting.join()
+
+
+def test_a_slow_issuer_holds_few_callers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names it needs no token that holds, and every one who waits has a thread."""
+    monkeypatch.setattr(limits, "JWKS_WAITING_MAX", 2)
+    monkeypatch.setattr(limits, "JWKS_WAIT_S", 300.0)
+    go, reading = threading.Event(), threading.Event()
+
+    def slow() -> bytes:
+        reading.set()
+        go.wait(300)
+        return json.dumps({"keys": [rsa_jwk()]}).encode()
+
+    source = RenewedKeys(JWT_ISSUER, Form.JWT, slow, lambda: 0.0)
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(source.candidates, read_token(RS)) for _ in range(3)]
+        assert reading.wait(300)
+        first = next(as_completed(asked, 300))
+        assert not first.result(), "the third is told at once"
+        go.set()
+        assert [bool(each.result(300)) for each in asked if each is not first] == [True, True]
 
 
 def test_without_keys_the_answer_says_that_it_is_not_the_token(tmp_path: Path) -> None:

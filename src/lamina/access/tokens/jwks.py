@@ -58,6 +58,7 @@ class RenewedKeys:
         self._fetch = fetch
         self._monotonic = monotonic
         self._lock = threading.Lock()
+        self._waiting = 0
         self._keys: tuple[VerifyingKey, ...] = ()
         self._read_at: float | None = None
         self._asked_at: float | None = None
@@ -72,14 +73,26 @@ class RenewedKeys:
         return keys if age < limits.JWKS_TTL_S else ()
 
     def candidates(self, token: WireToken) -> Sequence[VerifyingKey]:
-        """Mirrors ``KeySource.candidates``. Waits at most ``limits.JWKS_WAIT_S``."""
+        """Mirrors ``KeySource.candidates``. Waits at most ``limits.JWKS_WAIT_S``, and not where many do already: a token that names
+        this issuer and holds nothing would keep a thread from everybody else's callers."""
         found = matching(self.known(), token)
         if found:
             return found
         reading = self._start()
         if reading is not None:
-            reading.wait(limits.JWKS_WAIT_S)
+            self._wait(reading)
         return matching(self.known(), token)
+
+    def _wait(self, reading: threading.Event) -> None:
+        with self._lock:
+            if self._waiting >= limits.JWKS_WAITING_MAX:
+                return
+            self._waiting += 1
+        try:
+            reading.wait(limits.JWKS_WAIT_S)
+        finally:
+            with self._lock:
+                self._waiting -= 1
 
     def _age(self) -> float:
         return float("inf") if self._read_at is None else self._monotonic() - self._read_at
