@@ -12,9 +12,11 @@ from given import ALICE, BOB, NOON, TENANT, ManualClock, append, draft
 from lamina import limits
 from lamina.errors import Conflict
 from lamina.kernel.events import DEFINITION, IDENTITY, Origin, Party, Trust
+from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture
@@ -186,6 +188,25 @@ def test_a_key_goes_with_its_event_and_a_batch_with_one_of_its_events(store: Sto
     assert erase(store, mine.id) == {"idempotency": 2}
     assert [store.idempotency.find(key, NOON) is None for key in (*keys, batch)] == [True, False, True]
     assert yours.id
+
+
+def test_what_a_batch_was_answered_goes_once_one_of_its_events_has_no_words(store: Store) -> None:
+    """The answer names the batch and none of its events: sent again it has to be taken, not told to be there."""
+    ids, keys = list[str](), list[IdempotencyKey]()
+    for name in ("one", "other"):
+        batch_id = RandomIds().stamped(Prefix.BATCH, NOON)
+        ids += [
+            store.log.append([Capture(draft(f"{name} {n}", batch_id=batch_id))])[0].event_id for n in "ab"
+        ]
+        keys.append(IdempotencyKey(TENANT, "service:app", "bulk", name))
+        answer = {"batch_id": batch_id, "accepted": 2, "lifecycle_stream": f"/v1/x?batch_id={batch_id}"}
+        store.idempotency.remember(Remembered(keys[-1], "h", NOON, response=answer))
+    redacting = Erasure(
+        tenant_id=TENANT, erasure_id="e", by_actor="user:alice", cascade="redact_events", redact=[ids[0]]
+    )
+    store.erasing.erase(redacting)
+    assert erase(store, ids[0]) == {"idempotency": 1}
+    assert [store.idempotency.find(key, NOON) is None for key in keys] == [True, False]
 
 
 def test_an_answer_begun_before_an_erasure_is_not_kept_under_its_key(

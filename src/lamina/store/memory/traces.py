@@ -14,11 +14,21 @@ from lamina.store.memory.documents import hashed
 from lamina.store.memory.messages import erase_messages
 from lamina.store.memory.tables import Memory, StoredVersion, Tables
 from lamina.store.ports.documents import Change
+from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.sessions import OutboxRow, Place
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rules.documents import stood_after
-from lamina.store.rules.traces import IDS, STRIPPED, is_bare, owned_paths, tells_of, unnamed, without_turns
+from lamina.store.rules.traces import (
+    IDS,
+    STRIPPED,
+    batch_in,
+    is_bare,
+    owned_paths,
+    tells_of,
+    unnamed,
+    without_turns,
+)
 
 __all__ = ["MemoryTraces"]
 
@@ -72,13 +82,7 @@ class MemoryTraces:
             keys = [
                 key
                 for key, entry in tables.keys.items()
-                if key.tenant_id == erased.tenant_id
-                and tells_of(
-                    erased,
-                    key.caller,
-                    entry.event_id,
-                    None if entry.response is None else compact(dict(entry.response)),
-                )
+                if key.tenant_id == erased.tenant_id and _goes(tables, erased, key, entry)
             ]
             for key in keys:
                 del tables.keys[key]
@@ -303,6 +307,17 @@ def _erase_below(tables: Tables, tenant_id: str, scope: Scope) -> Counter[str]:
         document_event=len(told),
         scope=len(scopes),
     )
+
+
+def _goes(tables: Tables, erased: ErasedBeside, key: IdempotencyKey, entry: Remembered) -> bool:
+    response = None if entry.response is None else compact(dict(entry.response))
+    if tells_of(erased, key.caller, entry.event_id, response):
+        return True
+    batch = batch_in(response) if erased.event_ids else None
+    if batch is None:
+        return False
+    left = {each.event_id for each in tables.lifecycle if each.job_id == batch[0]}
+    return len(left) < batch[1]
 
 
 def _renewed(tables: Tables, tenant_id: str, change: Change) -> StoredVersion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -18,6 +19,7 @@ from lamina.store.rules.redacting import unnamed_entry
 __all__ = [
     "IDS",
     "STRIPPED",
+    "batch_in",
     "is_bare",
     "owned_paths",
     "portions",
@@ -74,6 +76,15 @@ def tells_of(erased: ErasedBeside, caller: str, event_id: str | None, response: 
     if any(f'"{scope}"' in response or f'"{scope}/' in response for scope in erased.scopes):
         return True
     return any(id_ in erased.event_ids for id_ in IDS.findall(response))
+
+
+def batch_in(response: str | None) -> tuple[str, int] | None:
+    """The batch that an answer is about, and how many events it took; None for any other answer. It names none of these events."""
+    if response is None or '"batch_id"' not in response:
+        return None
+    told = json.loads(response)
+    batch_id, accepted = told.get("batch_id"), told.get("accepted")
+    return (batch_id, accepted) if isinstance(batch_id, str) and isinstance(accepted, int) else None
 
 
 def unnamed(erased: ErasedBeside, entries: Iterable[Event]) -> list[Event]:

@@ -32,6 +32,7 @@ from lamina.store.rows import Row
 from lamina.store.rules.documents import Standing, stood_after
 from lamina.store.rules.traces import (
     STRIPPED,
+    batch_in,
     is_bare,
     owned_paths,
     portions,
@@ -145,11 +146,20 @@ class SqliteTraces:
                 (erased.tenant_id, caller, family, key)
                 for caller, family, key, event_id, response in rows
                 if tells_of(erased, caller, id_of(event_id, Prefix.EVENT), response)
+                or self._lacks_events(erased, response)
             ]
             if doomed:
                 self._writer.write(lambda c, keys=doomed: c.executemany(_SQL["delete_key"], keys))  # type: ignore[misc]
             total += len(doomed)
         return total
+
+    def _lacks_events(self, erased: ErasedBeside, response: str | None) -> bool:
+        """Whether an answer is about a batch of which some event has gone, or has no words any more: either lost its rows of lifecycle."""
+        batch = batch_in(response) if erased.event_ids else None
+        if batch is None:
+            return False
+        row = self._readers.row(_SQL["events_of_batch"], (erased.tenant_id, batch[0]))
+        return row is not None and row[0] < batch[1]
 
     def _keys(self, tenant_id: str) -> Iterator[list[Row]]:
         after: Row = ("", "", "")

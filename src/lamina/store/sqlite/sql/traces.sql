@@ -90,6 +90,12 @@ UPDATE event SET caller = ?3, observed_actor = ?4, subject = ?5, parties = ?6, c
 SELECT caller, family, key, event_id, response FROM idempotency
 WHERE tenant_id = ?1 AND (caller, family, key) > (?2, ?3, ?4) ORDER BY caller, family, key LIMIT ?5;
 
+-- name: events_of_batch
+-- How many events of a batch have rows of lifecycle.
+SELECT count(DISTINCT coalesce(l.event_id, l.position))
+FROM tenant AS t CROSS JOIN lifecycle_row AS l INDEXED BY lifecycle_job ON l.tenant = t.number
+WHERE t.tenant_id = ?1 AND l.job_id = ?2;
+
 -- name: delete_key
 -- One key.
 DELETE FROM idempotency WHERE tenant_id = ?1 AND caller = ?2 AND family = ?3 AND key = ?4;
