@@ -201,14 +201,17 @@ def test_what_a_database_lost_and_its_repository_keeps_goes_with_its_author(tmp_
     store.close()
 
 
-def test_what_others_copied_while_events_went_goes_too(store: SqliteStore) -> None:
+@pytest.mark.parametrize("when", ["behind the plan", "while events went"])
+def test_what_others_copied_meanwhile_goes_too(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
     """The events of a person take minutes, and what they wrote can be read meanwhile."""
     append(store, "tea", scope=HOME, caller="user:alice", observed_actor=Party.of("user:alice"))
     put(store, "essays/tea.md", b"canary")
     shown = json.dumps({"items": [{"path": "essays/tea.md", "snippet": "canary"}]})
     told = told_of_snapshot("canary of essays/tea.md")
 
-    def copied(_: float) -> None:
+    def copied(*_: Any) -> None:
         if store.documents.read(TENANT, COPY) is None:
             change = Change(COPY, ChangeKind.PUT, shown.encode())
             write = Write(
@@ -229,6 +232,9 @@ def test_what_others_copied_while_events_went_goes_too(store: SqliteStore) -> No
             started_at=clock.now(),
         )
     )
+    if when == "behind the plan":
+        put_lines = store.erasures.put_lines
+        monkeypatch.setattr(store.erasures, "put_lines", lambda *given: (put_lines(*given), copied()))
     eraser = Eraser(store, clock, "test", about=documents_about_people(store), sleep=copied)
     assert eraser.step()
     assert store.documents.below(TENANT, "") == []

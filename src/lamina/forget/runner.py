@@ -205,9 +205,10 @@ class _Work:
         done = self._done([id_ for _, _, id_ in going])
         self._erase_events([(kind, id_) for _, kind, id_ in going if id_ not in done], inside)
         self._sweep(inside)
-        owned = self._with_late(owned, inside)
         self._keep(fraction=_CLEARING)
-        self._clear({*(id_ for _, _, id_ in going), *owned.event_ids}, owned)
+        gone = {id_ for _, _, id_ in going}
+        owned = self._with_late(owned, gone, inside)
+        self._clear({*gone, *owned.event_ids}, owned)
 
     def _done(self, event_ids: Sequence[str]) -> set[str]:
         """Those that an interrupted run has dealt with."""
@@ -238,16 +239,20 @@ class _Work:
             size = _next_size(size, held_s)
             self._sleep(min(held_s, limits.ERASURE_PAUSE_S_MAX))
 
-    def _with_late(self, owned: Owned, inside: Collection[Scope]) -> Owned:
-        """What is owned, with what others made of it while events went, which can take minutes: what tells of that goes here."""
-        tenant_id = self.job.tenant_id
+    def _with_late(self, owned: Owned, gone: Collection[str], inside: Collection[Scope]) -> Owned:
+        """What is owned, with what others made of it since the plan, which can be minutes ago: what tells of that goes here."""
+        done = set(gone)
         for _ in range(_LOOKS_MAX):
-            late = self._planner.owned(tenant_id, self.job.place.actors).beyond(owned)
-            if late == Owned():
+            late = set(owned.event_ids) - done
+            if late:
+                told = replace(owned, event_ids=tuple(sorted(late)))
+                self._erase_records(self._planner.of_documents(self.job.tenant_id, told), inside)
+                self._erase_events([(LineKind.DELETE, id_) for id_ in told.event_ids], inside)
+                done |= late
+            now = owned.joined(self._planner.owned(self.job.tenant_id, self.job.place.actors))
+            if now == owned:
                 break
-            self._erase_records(self._planner.of_documents(tenant_id, late), inside)
-            self._erase_events([(LineKind.DELETE, id_) for id_ in late.event_ids], inside)
-            owned = owned.joined(late)
+            owned = now
         return owned
 
     def _sweep(self, inside: Collection[Scope]) -> None:

@@ -53,26 +53,18 @@ class Owned:
     event_ids: tuple[str, ...] = ()
     """The events that tell, or told, of the documents at ``paths``: they go with these."""
 
-    def beyond(self, known: Owned) -> Owned:
-        """What goes of this and not of what was ``known``."""
-        return Owned(
-            paths=_more(self.paths, known.paths),
-            schedule_ids=_more(self.schedule_ids, known.schedule_ids),
-            event_ids=_more(self.event_ids, known.event_ids),
-        )
-
     def joined(self, more: Owned) -> Owned:
         """What goes of both."""
         return replace(
             self,
-            paths=(*self.paths, *more.paths),
-            schedule_ids=(*self.schedule_ids, *more.schedule_ids),
-            event_ids=(*self.event_ids, *more.event_ids),
+            paths=_both(self.paths, more.paths),
+            schedule_ids=_both(self.schedule_ids, more.schedule_ids),
+            event_ids=_both(self.event_ids, more.event_ids),
         )
 
 
-def _more(found: Collection[str], known: Collection[str]) -> tuple[str, ...]:
-    return tuple(sorted(set(found) - set(known)))
+def _both(these: Collection[str], those: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted({*these, *those}))
 
 
 @dataclass(frozen=True, slots=True)
