@@ -81,9 +81,7 @@ def erase(data: Path, folder: Path, begins: Signal) -> None:
     store.documents.recover()
     store.erasures.take_over()
     listed = TombstoneFile(folder.with_name(f"{folder.name}.jsonl"))
-    eraser = Eraser(
-        store, SystemClock(), "test", about=documents_about(store.traces, store.documents), tombstones=listed
-    )
+    eraser = Eraser(store, SystemClock(), "test", about=documents_about(store.traces), tombstones=listed)
     while eraser.step():
         pass
     store.close()
@@ -98,9 +96,7 @@ def put_back(folder: Path, begins: Signal) -> None:
 
     def before_served(store: Store, made_at: Instant) -> None:
         begins()
-        apply_again(
-            store, listed, SystemClock(), as_of=made_at, about=documents_about(store.traces, store.documents)
-        )
+        apply_again(store, listed, SystemClock(), as_of=made_at, about=documents_about(store.traces))
 
     restore(folder, backup, lambda _: None, lock_of=lock_of, before_served=before_served)
 

@@ -288,6 +288,25 @@ def test_a_snapshot_goes_with_what_it_shows_of_a_person(house: House) -> None:
     assert made["path"] not in about("acme", ["user:bob"])
 
 
+def test_what_names_or_shows_a_copy_goes_with_it(house: House) -> None:
+    """A plan of compaction has the paths of a person's files, and a message to them may stand in a snapshot, of which there is another."""
+    house.call("POST", "/v1/write", {"path": "essays/tea.md", "content": "Tea at nine."}, by="user:ana")
+    planned = house.post("kim", "/v1/compact/run", {})["paths"]
+    sent = {"thread_id": "t", "sender": "kim", "recipient": "user:ana", "subject": "s", "body_md": "nine"}
+    house.post("kim", "/v1/messages/send", sent)
+    (message,) = house.store.messages.paths_naming("acme", ["user:ana"])
+    for name, shown in (("one", message), ("two", "snapshots/context/one.json"), ("three", "x.md")):
+        snapshot = {
+            "path": f"snapshots/context/{name}.json",
+            "content": json.dumps({"items": [{"path": shown}]}),
+        }
+        house.post("kim", "/v1/write", snapshot)
+    going = documents_about_people(house.store)("acme", ["user:ana"])
+    assert {*planned, message, "snapshots/context/one.json", "snapshots/context/two.json"} <= set(going)
+    assert "snapshots/context/three.json" not in going
+    assert set(planned).isdisjoint(documents_about_people(house.store)("acme", ["user:bob"]))
+
+
 def test_what_is_handed_over_is_found_as_a_document_and_never_told_as_a_fact(house: House) -> None:
     made = house.handoff("bo", "dee")
     event = house.get("kim", f"/v1/events/{made['event_id']}")

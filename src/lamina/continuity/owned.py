@@ -1,11 +1,9 @@
-"""Which documents are about a subject: its capsule, every copy that was put beside it, and snapshots of what goes with it."""
+"""Which documents are about a subject: its capsule, and every copy that was put beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
-
-from pydantic_core import from_json
 
 from lamina.continuity.capsule.subjects import (
     ARCHIVE,
@@ -16,30 +14,25 @@ from lamina.continuity.capsule.subjects import (
     Subject,
     archive_name,
 )
-from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.errors import LaminaError
-from lamina.store.ports.documents import Document, Documents
 from lamina.store.ports.traces import Traces
-from lamina.store.walking import documents_below
 
 __all__ = ["capsules_about", "documents_about", "paths_about"]
 
 _PLANS: Final = frozenset({REFRESH_PLAN, RETENTION_PLAN})
 
 
-def documents_about(traces: Traces, documents: Documents) -> Callable[[str, Sequence[str]], list[str]]:
-    """Tells which documents of a tenant are capsules of people, given their actor ids; and which snapshots hold words of these, or of
-    documents that these people alone wrote."""
+def documents_about(traces: Traces) -> Callable[[str, Sequence[str]], list[str]]:
+    """Tells which documents of a tenant are capsules of people, given their actor ids."""
 
     def about(tenant_id: str, actors: Sequence[str]) -> list[str]:
-        authors = {each.path: each.authors for each in traces.paths(tenant_id)}
+        paths = {each.path for each in traces.paths(tenant_id)}
         found: set[str] = set()
         for subject in _subjects(actors):
-            found.update(paths_about(subject, authors))
+            found.update(paths_about(subject, paths))
         if found:  # plans name capsules, in earlier versions too, and the next one is made anew
-            found.update(_PLANS & authors.keys())
-        going = found | {path for path, each in authors.items() if each <= frozenset(actors)}
-        return sorted(found | set(_snapshots_of(documents, tenant_id, going)))
+            found.update(_PLANS & paths)
+        return sorted(found)
 
     return about
 
@@ -57,23 +50,6 @@ def _subjects(actors: Sequence[str]) -> Iterator[Subject]:
         except LaminaError:
             continue  # no subject can have this name
         yield subject
-
-
-def _snapshots_of(documents: Documents, tenant_id: str, going: Collection[str]) -> Iterator[str]:
-    """The snapshots in which something of a document is that goes."""
-    found = documents_below(documents, tenant_id, SNAPSHOTS) if going else ()
-    return (each.path for each in found if not _held(each).isdisjoint(going))
-
-
-def _held(snapshot: Document) -> set[str]:
-    """The paths of the documents in it; a file that is no snapshot, which anybody may write there, holds none."""
-    try:
-        kept = from_json(snapshot.content)
-    except ValueError:
-        return set()
-    parts = [kept.get(name) for name in ("items", "core_memory")] if isinstance(kept, dict) else []
-    shown = [each for part in parts if isinstance(part, list) for each in part if isinstance(each, dict)]
-    return {str(each.get("path")) for each in shown}
 
 
 def paths_about(subject: Subject, paths: Iterable[str]) -> list[str]:

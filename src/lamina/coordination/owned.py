@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from lamina.continuity.owned import documents_about
 from lamina.coordination.artifacts.owned import with_handoffs
+from lamina.coordination.copies import with_copies
 from lamina.coordination.messages.owned import with_messages
 from lamina.store.ports.store import Store
 
@@ -13,6 +14,6 @@ __all__ = ["documents_about_people"]
 
 
 def documents_about_people(store: Store) -> Callable[[str, Sequence[str]], Collection[str]]:
-    """Tells the paths of a tenant's capsules, handoffs and messages that are about actors."""
-    capsules = documents_about(store.traces, store.documents)
-    return with_messages(with_handoffs(capsules, store.documents), store.messages)
+    """Tells the paths of a tenant's capsules, handoffs and messages that are about actors, and of what shows or names these."""
+    about = with_handoffs(documents_about(store.traces), store.documents)
+    return with_copies(with_messages(about, store.messages), store.traces, store.documents)
