@@ -369,6 +369,17 @@ def test_why_as_of_an_earlier_time_tells_nothing_later(world: Any, at: Any) -> N
     assert later.id in {node["id"] for node in now["support_graph"]["nodes"]}
 
 
+def test_a_record_of_any_layer_says_why_as_of_an_earlier_time(world: Any) -> None:
+    event, fact, belief = world.event("Acme upgraded to 200 seats"), world.fact(), world.belief()
+    episode, concept = world.episode(), world.concept()
+    supports = [world.support(each.id, event.id) for each in (fact, episode, concept)]
+    world.land(fact, belief, episode, concept, supports=[world.support(belief.id, fact.id), *supports])
+    for each in (event, fact, belief, episode, concept):
+        path = f"/v1/why/{each.id}"
+        assert world.get(path, as_of="2026-05-13T12:00:00.25Z") == world.get(path)
+    assert world.refused(f"/v1/why/{fact.id}", as_of="2026-05-12") == (404, "NOT_FOUND")
+
+
 def test_a_version_as_of_an_earlier_time_has_no_end_yet(world: Any) -> None:
     fact = world.fact()
     changed_at = NOON + DAY

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lamina import limits
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Event
@@ -9,7 +11,7 @@ from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Concept, Layer, layer_of
 from lamina.kernel.relay import rests_on
-from lamina.kernel.time import Instant
+from lamina.kernel.time import Instant, rfc3339_or_none
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import kind_of
 from lamina.recall.layers.claims import ClaimReads
@@ -43,7 +45,8 @@ class RecordReasons:
         """The record with its support graph, as far as that lies in scopes that the caller may read."""
         record_id = request.record_id
         if prefix_of(record_id) is Prefix.BELIEF:
-            why: Why = self._beliefs.why(WhyRequest(belief_id=record_id, as_of=request.as_of), call).result
+            asked = WhyRequest(belief_id=record_id, as_of=_written(request.as_of))
+            why: Why = self._beliefs.why(asked, call).result
             explained = _explained(record_id, why.belief, why.support_graph, why.narrative)
             return Answer(explained.model_copy(update={"narrative_model": why.narrative_model}))
         record = self._record(request, call)
@@ -71,7 +74,7 @@ class RecordReasons:
         return Answer(_explained(record_id, record, graph, narrative))
 
     def _record(self, request: WhyRecordRequest, call: Call) -> RecordView:
-        record_id, as_of = request.record_id, request.as_of
+        record_id, as_of = request.record_id, _written(request.as_of)
         view: RecordView
         match prefix_of(record_id):
             case Prefix.FACT:
@@ -121,6 +124,10 @@ class RecordReasons:
                 return walk
         walk.truncated = any(map(_sources, front))
         return walk
+
+
+def _written(as_of: Instant | None) -> Any:  # Any: a request reads it again, as it came in
+    return rfc3339_or_none(as_of)
 
 
 def _sources(event: Event) -> tuple[str, ...]:
