@@ -333,6 +333,24 @@ def test_a_record_of_any_layer_says_why(world: Any) -> None:
     assert world.get("/v1/beliefs/why", belief_id=belief.id)["narrative"] == told[belief.id]["narrative"]
 
 
+def test_a_record_goes_back_to_what_its_version_was_made_from(world: Any) -> None:
+    """Once a concept was told to be made from what it had lost, and its beliefs to rest on what they count no more."""
+    said, gone = (
+        world.fact("said", text="Acme is at the stage poc."),
+        world.fact("gone", text="Acme is lost."),
+    )
+    belief = world.belief(evidence=(Evidence(said.id, 0.9, "supports"),))
+    concept = world.concept(about="ent_acme", inputs=(said.id, belief.id), version=2)
+    supports = [world.support(belief.id, each.id) for each in (said, gone)]
+    supports += [
+        world.support(concept.id, each.id, relation=Tie.SYNTHESIZED_FROM) for each in (said, gone, belief)
+    ]
+    world.land(said, gone, belief, concept, supports=supports)
+    why = world.get(f"/v1/why/{concept.id}")
+    assert {node["id"] for node in why["support_graph"]["nodes"]} == {said.id, belief.id}
+    assert "lost" not in why["narrative"]
+
+
 @pytest.mark.parametrize("record_id", ["ent_00000000-0000-7000-9852-55e77750460b", "Acme"])
 def test_what_is_no_memory_has_no_why(world: Any, record_id: str) -> None:
     assert world.refused(f"/v1/why/{record_id}") == (422, "INVALID_ID")

@@ -25,7 +25,7 @@ from lamina.kernel.records import (
     layer_of,
 )
 from lamina.kernel.time import Instant
-from lamina.kernel.views import BeliefView
+from lamina.kernel.views import BeliefView, consulted_supports
 from lamina.kernel.views.parts import kind_of, supports_held
 from lamina.models.belief_words import question_about_belief, reasons_by
 from lamina.recall.layers.claims import held_belief, with_tensions
@@ -117,17 +117,16 @@ class BeliefReasons:
 
 def walked(store: Store, root: Record, call: Call, seen_at: Instant | None) -> GraphWalk:
     """What a record rests on, nearest first, as far as it lies in scopes that the caller may read."""
-    walk = GraphWalk()
-    shown = Shown(store.records, call.principal.tenant_id, call.may_read, seen_at=seen_at)
+    walk, tenant_id = GraphWalk(), call.principal.tenant_id
+    shown = Shown(store.records, tenant_id, call.may_read, seen_at=seen_at)
     seen = {root.id}
     frontier = [root.id]
     for depth in range(limits.WHY_DEPTH_MAX):
         supports = shown.supports_of(frontier)
-        if depth == 0:
-            held = supports_held(root, supports.get(root.id, ()))
-            supports = {root.id: counting(store.records, root, held) if isinstance(root, Belief) else held}
-            if isinstance(root, Belief):
-                walk.denied = _denied(store, root, call, {each.source_id for each in supports[root.id]})
+        held = [root] if depth == 0 else store.records.get(tenant_id, frontier, seen_at=seen_at).values()
+        supports = {each.id: _made_from(store, each, supports.get(each.id, ())) for each in held}
+        if depth == 0 and isinstance(root, Belief):
+            walk.denied = _denied(store, root, call, {each.source_id for each in supports[root.id]})
         reached: list[str] = []
         for record_id in frontier:
             for support in _strongest_first(supports.get(record_id, ())):
@@ -147,6 +146,14 @@ def walked(store: Store, root: Record, call: Call, seen_at: Instant | None) -> G
             return walk
     walk.truncated = True
     return walk
+
+
+def _made_from(store: Store, record: Record, supports: Sequence[Support]) -> list[Support]:
+    """Those of a record's supports that its version was made from: a record keeps what its earlier versions rested on."""
+    held = supports_held(record, supports)
+    if isinstance(record, Belief):
+        return counting(store.records, record, held)
+    return consulted_supports(record, held) if isinstance(record, Concept) else held
 
 
 def _denied(store: Store, belief: Belief, call: Call, shown: Collection[str]) -> list[DeniedSupport]:
