@@ -133,6 +133,60 @@ def test_a_correction_outlives_the_cancellation_of_another_word(memory: Memory) 
     assert live == again
 
 
+def test_what_replaced_one_of_many_values_outlives_a_cancelled_word_about_it(memory: Memory) -> None:
+    memory.tell("I like ramen.", START)
+    memory.tell("I like tea.", START)
+    memory.derive()
+    wrong = next(fact for fact in memory.held(Layer.FACTS) if fact.object.text == "ramen")
+    corrected(memory, wrong, START + DAY, object="udon")
+    memory.derive()
+    before = memory.shown()
+    memory.cancel(memory.tell("I like udon.", START + 2 * DAY))
+    again = memory.tell("I like udon.", START + 3 * DAY)
+    memory.derive()
+    memory.cancel(again)
+    memory.derive()
+    assert memory.shown() == before
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
+def test_a_cancelled_word_leaves_what_a_correction_put_in_the_place_of_another_value(memory: Memory) -> None:
+    """Where that value was held already, its fact is the one that took the place."""
+    memory.tell("I like ramen.", START)
+    again = memory.tell("I like ramen.", START + DAY)
+    memory.tell("I like udon.", START)
+    memory.derive()
+    facts = {fact.object.text: fact for fact in memory.held(Layer.FACTS)}
+    corrected(memory, facts["ramen"], START + 2 * DAY, object="udon")
+    memory.derive()
+    memory.cancel(again)
+    memory.derive()
+    facts = {fact.object.text: fact for fact in memory.held(Layer.FACTS)}
+    assert facts["ramen"].superseded_by == facts["udon"].id
+    assert (facts["udon"].valid_to, facts["udon"].confidence) == (None, 0.99)
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
+@pytest.mark.parametrize("said", ["I live in Porto.", "I like Porto."])
+def test_what_replaced_a_value_outlives_the_cancelled_word_that_was_wrong(memory: Memory, said: str) -> None:
+    """As the answer to a correction says: cancel the event to take what was said out of recall."""
+    told = memory.tell(said, START)
+    memory.derive()
+    (wrong,) = memory.held(Layer.FACTS)
+    corrected(memory, wrong, START + DAY, object="Lisbon")
+    memory.derive()
+    memory.cancel(told)
+    memory.derive()
+    (fact,) = memory.held(Layer.FACTS)
+    assert (fact.object.text, fact.valid_from, fact.valid_to, fact.negated) == ("Lisbon", START, None, False)
+    (belief,) = memory.held(Layer.BELIEFS)
+    assert belief.object.text == "Lisbon"
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
 class Told:
     """A world in which Ana told where she lives, and short ways to correct it."""
 

@@ -31,6 +31,7 @@ __all__ = [
     "CORRECTED_CONFIDENCE",
     "EXTRACTOR",
     "corrected_fact",
+    "fact_gone",
     "fact_meant",
     "object_of",
     "put_behind",
@@ -55,6 +56,22 @@ def fact_meant(view: View, correction: Correction) -> Fact | None:
     if not isinstance(found, Fact) or found.recorded_to is not None:
         return None
     return found
+
+
+def fact_gone(view: View, correction: Correction) -> Fact | None:
+    """Where facts are derived apart, and nothing says there any more what was corrected: the fact as it was held right before. Who said what
+    is right said so, too, where the word that was wrong is cancelled or lies outside of what is derived."""
+    event, whole = view.event, view.whole()
+    if whole is view or correction.action == "retract":
+        return None
+    earlier = [each for each in whole.versions(correction.fact_id) if each.recorded_from < event.recorded_at]
+    if not earlier or not isinstance(held := earlier[-1], Fact):
+        return None
+    if held.recorded_to is not None and held.recorded_to < event.recorded_at:
+        return None
+    told = view.events([held.event_id]).get(held.event_id)
+    known_as = view.entity(normalise_name(held.subject.name), told)
+    return replace(held, subject=replace(held.subject, id=known_as))
 
 
 def retract(view: View, held: Fact, correction: Correction, writes: Writes) -> None:

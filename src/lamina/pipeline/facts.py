@@ -31,7 +31,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, Instant, from_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
-from lamina.pipeline.corrected import corrected_fact, fact_meant, put_behind, retract
+from lamina.pipeline.corrected import corrected_fact, fact_gone, fact_meant, put_behind, retract
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
@@ -188,7 +188,8 @@ class FactResolver:
 
     def _correct(self, correction: Correction, writes: Writes) -> None:
         """Put another value in the place of exactly one fact, or end it; nothing where it is gone by now."""
-        event, held = self._view.event, fact_meant(self._view, correction)
+        event, meant = self._view.event, fact_meant(self._view, correction)
+        held = meant or fact_gone(self._view, correction)
         if held is None:
             return
         if correction.action == "retract":
@@ -202,7 +203,8 @@ class FactResolver:
         else:
             single = held.slot is not None and not is_shared(held)
             self._in_slot(fact, fact.slot, writes, single=single, of_person=False)
-        put_behind(self._view, held, fact, writes)
+        if meant is not None:
+            put_behind(self._view, meant, fact, writes)
 
     def _judge(self, feedback: Feedback, writes: Writes) -> None:
         """Take a verdict for the judge's word."""

@@ -41,22 +41,24 @@ from lamina.store.ports.writes import Closing, Writes
 __all__ = ["Mender"]
 
 _CLAIMS_MAX = 256
+_CORRECTING = (Tie.EXTRACTED_FROM, Tie.CORRECTED_BY)
 
 
 @dataclass(frozen=True, slots=True)
 class _Matter:
-    """The claims that bear on each other: values of a slot, or one value and its denial where many may stand."""
+    """The claims that bear on each other: values of a slot, or one value and its denial where many may stand, with those that
+    corrections put in its place or it in theirs."""
 
     subjects: tuple[str, ...]
     predicates: tuple[str, ...]
-    words: str | None
+    words: frozenset[str] | None
 
     def holds(self, claim: Claim) -> bool:
         """Whether a claim is one of them."""
         return (
             claim.subject.id in self.subjects
             and claim.predicate in self.predicates
-            and self.words in (None, words_of(claim.object))
+            and (self.words is None or words_of(claim.object) in self.words)
             and not isinstance(claim, Loop)
         )
 
@@ -183,7 +185,7 @@ class Mender:
                 each.slot is not None and not is_shared(each)
                 for each in (fact, *_facts(view, whole, view.event.scope))
             )
-            found[whole if single else replace(whole, words=words_of(fact.object))] = None
+            found[whole if single else replace(whole, words=_corrected_words(view, fact))] = None
         return [each for each in found if each.words is None or replace(each, words=None) not in found]
 
     def _derived_apart(
@@ -226,6 +228,25 @@ def _told_by(view: View, event_id: str) -> list[Fact]:
     tied = {each.record_id for each in view.dependants_of([event_id]) if each.relation in TIES}
     found = [view.record(record_id) for record_id in sorted(tied)]
     return [fact for fact in found if isinstance(fact, Fact) and not isinstance(fact, Loop)]
+
+
+def _corrected_words(view: View, fact: Fact) -> frozenset[str]:
+    """The value of a fact, and those that corrections put in its place or it in theirs, through any number of corrections."""
+    found, front = {fact.id: words_of(fact.object)}, [fact.id]
+    while front:
+        sources = {
+            each.source_id
+            for tied in view.supports_of(front).values()
+            for each in tied
+            if each.relation in _CORRECTING
+        }
+        corrections = [key for key, event in view.events(sources).items() if correction_of(event)]
+        joined = {each.record_id for each in view.dependants_of(corrections) if each.relation in _CORRECTING}
+        others = [view.record(each) for each in sorted(joined - found.keys())]
+        reached = {each.id: words_of(each.object) for each in others if isinstance(each, Fact)}
+        found |= reached
+        front = list(reached)
+    return frozenset(found.values())
 
 
 def _promised_in(view: View, event_id: str) -> list[Fact]:

@@ -398,7 +398,7 @@ class Apart(View):
 
     def whole(self) -> View:
         """Mirrors ``View.whole``."""
-        return View(self._store, self.event, Pending())
+        return View(self._store, self.event, self._seen_from._pending)
 
     def record(self, record_id: str) -> Record | None:
         """Mirrors ``View.record``."""
