@@ -123,3 +123,28 @@ def test_recall_takes_any_instant_to_reckon_from(world, reference, as_of, said, 
     during = {"valid_during": [rfc3339(lower), rfc3339(upper + (lower == upper < LAST))]}
     told = world.call("POST", "/v1/recall", body=scope | {"temporal": during})
     assert told.status_code in (200, 400, 422), told.text
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [{"valid_to": "0001-01-01"}, {"valid_from": "0001-01-01"}, {"valid_from": "9999-12-31T23:59:59.999999Z"}],
+)
+@pytest.mark.parametrize("predicate", ["lives_in", "likes"])
+def test_what_is_stated_of_the_ends_of_time_is_read(world, predicate, bounds):
+    """Once what had ended with the calendar's first instant was a fault in every list that had it, and in each later word of it."""
+    stated = {"kind": "triple", "subject": "Ana", "predicate": predicate}
+    for value, at in (("Rome", LAST), ("Rome", FIRST), ("Oslo", world.clock.at)):
+        for more in ({}, bounds, {"negated": True}):
+            world.event(content={**stated, "object": value, **more}, context={"observed_at": at})
+            derive(world)
+    scope = {"scope": "org:acme/user:alice"}
+    world.get("/v1/facts/timeline", **scope, subject="Ana", predicate=predicate)
+    for layer in ("facts", "beliefs"):
+        items = world.get(f"/v1/{layer}", **scope, valid_during="0001-01-01..", include_superseded="true")[
+            "items"
+        ]
+        for each in items:
+            world.get(f"/v1/why/{each['id']}")
+    world.post(
+        "/v1/recall", {**scope, "query": "Where does Ana live?", "temporal": {"include_superseded": True}}
+    )

@@ -84,18 +84,29 @@ def from_datetime(value: datetime) -> Instant:
     """The instant of an aware datetime, the first or last there is where it lies outside of the years 1 to 9999 in UTC; a naive
     one is a bug of the caller."""
     assert value.tzinfo is not None, "an instant needs a zone"
-    return max(FIRST_INSTANT, min((value - _EPOCH) // timedelta(microseconds=1), LAST_INSTANT))
+    return _within((value - _EPOCH) // timedelta(microseconds=1))
+
+
+def _within(value: Instant) -> Instant:
+    return max(FIRST_INSTANT, min(value, LAST_INSTANT))
 
 
 def to_datetime(value: Instant) -> datetime:
-    """The aware UTC datetime of an instant."""
-    return _EPOCH + timedelta(microseconds=value)
+    """The aware UTC datetime of an instant; of one outside of the calendar, as what is put right before its first is, that of its end."""
+    try:
+        return _EPOCH + timedelta(microseconds=value)
+    except OverflowError:
+        return _EPOCH + timedelta(microseconds=_within(value))
 
 
 def rfc3339(value: Instant) -> str:
-    """``2026-05-13T15:42:00Z``, with as many digits below the second as the instant has (none, 3 or 6)."""
+    """``2026-05-13T15:42:00Z``, with as many digits below the second as the instant has (none, 3 or 6). Outside of the calendar as in
+    ``to_datetime``."""
     # Without a zone, since a pack has two hundred of them and the zone takes a third of the time.
-    moment = _EPOCH_PLAIN + timedelta(0, 0, value)
+    try:
+        moment = _EPOCH_PLAIN + timedelta(0, 0, value)
+    except OverflowError:
+        return rfc3339(_within(value))
     if value % 1000 or value % SECOND_US == 0:
         return f"{moment.isoformat()}Z"
     return f"{moment.isoformat(timespec='milliseconds')}Z"
