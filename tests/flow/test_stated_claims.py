@@ -39,6 +39,33 @@ def test_a_value_with_both_ends_is_over(memory: Memory) -> None:
     assert memory.homes() == [("Rome", _day("2018-01-01"), _day("2019-01-01"))]
 
 
+@pytest.mark.parametrize(
+    ("since", "until", "offset"),
+    [
+        ("2020-01-01", "2020-01-01T03:00:00Z", "-08:00"),
+        ("2020-01-01T20:00:00Z", "2020-01-02", "+14:00"),
+        ("0001-01-01", "0001-01-02", "+14:00"),
+        ("9999-12-30", "9999-12-31", "-12:00"),
+    ],
+)
+def test_a_value_with_both_ends_is_over_by_any_clock(world: Any, since: str, until: str, offset: str) -> None:
+    """A day begins by the clock of who states it: behind the end that has a time of its own, or outside of the calendar."""
+    stated = _triple("Rome", valid_from=since, valid_to=until)
+    body = {
+        "scope": "org:acme/user:alice",
+        "modality": "conversation",
+        "content": stated,
+        "context": {"observed_at": f"2026-05-01T12:00:00{offset}"},
+        "idempotency_key": "k",
+    }
+    world.post("/v1/experience", body)
+    Memory(world.store, world.clock).derive()
+    assert world.store.jobs.backlog()["failed"] == 0
+    (fact,) = world.get("/v1/facts", scope="org:acme/user:alice", valid_during="0001-01-01..")["items"]
+    assert fact["valid_to"] is not None
+    assert instant(fact["valid_from"]) < instant(fact["valid_to"]), fact
+
+
 def test_a_value_of_a_single_valued_predicate_supersedes(memory: Memory) -> None:
     memory.tell(_triple("Porto"), MAY)
     memory.tell(_triple("Lisbon"), MAY + 10)

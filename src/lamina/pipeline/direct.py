@@ -64,10 +64,17 @@ def _validity(content: Mapping[str, Any], offset: Offset | None) -> tuple[dateti
         require_stated({name: content.get(name) for name in ("valid_from", "valid_to")})
     except ValueError:
         return None, None
-    start, end = (content.get(name) for name in ("valid_from", "valid_to"))
+    start, end = (
+        None if (said := content.get(name)) is None else stated_instant(said, offset)
+        for name in ("valid_from", "valid_to")
+    )
+    if start is not None and end is not None and start >= end:
+        start = (
+            end - 1
+        )  # a day of that clock begins behind an end with a time of its own: by that it was over
     return (
-        None if start is None else to_local(stated_instant(start, offset), offset),
-        None if end is None else to_local(stated_instant(end, offset), offset),
+        None if start is None else to_local(start, offset),
+        None if end is None else to_local(end, offset),
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lamina.errors import Invalid
-from lamina.kernel.local import Offset, local_bound, midnight_text
-from lamina.kernel.time import Instant, is_day
+from lamina.kernel.local import Offset, local_bound
+from lamina.kernel.time import FIRST_INSTANT, LAST_INSTANT, SECOND_US, Instant, is_day
 
 __all__ = ["is_share", "require_stated", "stated_instant"]
 
@@ -32,10 +32,14 @@ def require_stated(content: Mapping[str, Any]) -> None:
 
 
 def stated_instant(text: str, offset: Offset | None) -> Instant:
-    """The instant of a stated time; a date is its midnight by the clock of ``offset``. Raises ``Invalid`` or ``TypeError``."""
+    """The instant of a stated time; a date is its midnight by the clock of ``offset``, or the end of the calendar where that lies outside.
+    Raises ``Invalid`` or ``TypeError``."""
     if not isinstance(text, str):
         raise TypeError("a time is a text")
-    return local_bound(midnight_text(text, offset) if offset is not None and is_day(text) else text).at
+    at = local_bound(text).at
+    if offset is None or not is_day(text):
+        return at
+    return max(FIRST_INSTANT, min(at - offset * 60 * SECOND_US, LAST_INSTANT))
 
 
 def is_share(value: Any) -> bool:  # Any: a JSON value
