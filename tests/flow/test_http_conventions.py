@@ -221,6 +221,19 @@ def test_every_write_can_be_repeated_under_a_key(world: Any) -> None:
     assert "x-cortex-replay" not in world.call("POST", path, headers=key).headers
 
 
+def test_what_answers_nothing_is_done_once_under_a_key(world: Any) -> None:
+    """Once a client that had no answer and sent it again took back what somebody else had put there meanwhile."""
+    path, key = "/v1/temporal/phrases", {"X-Cortex-Idempotency-Key": "d-1"}
+    phrase = {"name": "q3", "pattern": "Q3", "resolves_to": {"valid_during": ["2026-07-01", "2026-10-01"]}}
+    assert world.call("POST", path, body=phrase).status_code == 201
+    first = world.call("DELETE", f"{path}/q3", headers=key)
+    assert world.call("POST", path, body=phrase).status_code == 201
+    again = world.call("DELETE", f"{path}/q3", headers=key)
+    assert [(each.status_code, each.content) for each in (first, again)] == [(204, b"")] * 2
+    assert (first.headers.get("x-cortex-replay"), again.headers["x-cortex-replay"]) == (None, "true")
+    assert len(world.get(path)["items"]) == 1
+
+
 def test_a_key_belongs_to_its_caller_and_to_what_it_was_used_for(world: Any) -> None:
     first, second = world.event("one"), world.event("two")
     key = {"X-Cortex-Idempotency-Key": "c-1"}

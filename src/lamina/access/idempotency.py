@@ -62,11 +62,11 @@ class Replays:
                     said = {"message": failure.message, "hint": failure.hint}
                     self._remember(Remembered(key, body_hash, now, response={"failed": said}))
                 raise
-            if isinstance(answer.result, BaseModel):
+            if answer.result is None or isinstance(answer.result, BaseModel):
                 kept: dict[str, Any] = {  # Any: JSON
                     "accepted": answer.accepted,
                     "created": answer.created,
-                    "body": answer.result.model_dump(mode="json", by_alias=True),
+                    "body": answer.result and answer.result.model_dump(mode="json", by_alias=True),
                 }
                 self._remember(Remembered(key, body_hash, now, response=kept), erases=erases)
             return answer
@@ -83,8 +83,9 @@ def _again(known: Remembered) -> Answer:
     response = dict(known.response or {})
     if failed := response.get("failed"):
         raise Unavailable(KEPT, failed["message"], hint=failed["hint"])
+    body = response.get("body")
     return Answer(
-        to_json(response.get("body")),
+        None if body is None else to_json(body),
         accepted=bool(response.get("accepted")),
         created=bool(response.get("created")),
         replayed=True,
