@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lamina.index.rows import record_row
 from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Edge, Stance
 from lamina.kernel.ties import Tie
@@ -93,6 +94,23 @@ def test_a_concept_has_every_documented_field(world: Any) -> None:
     assert (shown["canonical_id"], shown["previous_version"], shown["derived_from"]) == (None, None, [])
     partial = (shown["_partial"], shown["_partial_reason"], shown["_progress"])
     assert partial == (True, "no_implementation_yet", 0.75)
+
+
+def test_a_recall_has_the_edges_that_a_list_has(world: Any) -> None:
+    """Once it named what an edge led to and was forgotten since."""
+    nowhere = world.id(Prefix.CONCEPT, "nowhere")
+    other = world.concept("sales team")
+    concept = world.concept("deals", edges=(Edge(other.id, "specializes", 0.8), Edge(nowhere, "is_a", 0.9)))
+    world.land(concept, other, texts=[record_row(each) for each in (concept, other)])
+    asked = {"scope": SCOPE, "query": "How do deals go?"}
+    pack = world.post("/v1/recall", asked).json()
+    listed = {each["id"]: each["edges"] for each in world.get("/v1/understanding", scope=SCOPE)["items"]}
+    recalled = {each["id"]: each["edges"] for each in pack["layers"]["understanding"]}
+    assert recalled == {key: listed[key] for key in recalled}
+    assert [each["to"] for each in recalled[concept.id]] == [other.id]
+    graph = world.post("/v1/recall", {**asked, "view": "structured"}).json()["knowledge_subgraph"]
+    assert nowhere not in str(graph)
+    assert other.id in str(graph)
 
 
 def test_earlier_versions_of_a_concept_can_be_read(world: Any, at: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Protocol, TypedDict
 
 from lamina.kernel.heads import RecordHead
@@ -15,8 +16,9 @@ from lamina.kernel.views import ConceptStanding, consulted_supports
 from lamina.recall.plan import Plan
 from lamina.store.ports.records import InputState, RecordQuery
 from lamina.store.ports.store import Store
+from lamina.store.queries import MayRead
 
-__all__ = ["standings", "standings_of_chosen"]
+__all__ = ["standings", "standings_of_chosen", "with_edges_there"]
 
 _NEWER_MAX: Final = 64
 
@@ -86,6 +88,24 @@ def standings_of_chosen(
         now=at,
         seen_at=plan.held_at,
     )
+
+
+def with_edges_there(
+    store: Store,
+    tenant_id: str,
+    concepts: Sequence[Concept],
+    may_read: MayRead,
+    *,
+    seen_at: Instant | None = None,
+) -> list[Concept]:
+    """The concepts, with those of their edges that lead to one that is there, in a scope that the reader may read."""
+    led_to = {edge.to for concept in concepts for edge in concept.edges}
+    found = store.records.get(tenant_id, led_to, seen_at=seen_at) if led_to else {}
+    there = {key for key, each in found.items() if may_read(each.scope)}
+    return [
+        replace(each, edges=tuple(edge for edge in each.edges if edge.to in there)) if each.edges else each
+        for each in concepts
+    ]
 
 
 def _may_be_stale(concept: Concept) -> bool:

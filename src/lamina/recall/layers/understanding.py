@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import get_args
 
 from lamina.errors import Invalid
@@ -18,7 +18,7 @@ from lamina.recall.layers.pages import place_of
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import cursor_after, one_record, one_seen_at, present, records_page
 from lamina.recall.layers.words import axes_of
-from lamina.recall.understood import standings
+from lamina.recall.understood import standings, with_edges_there
 from lamina.recall.wording import without_cancelled
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
@@ -189,21 +189,9 @@ class ConceptReads:
             now=present(self._store.log, call, {concept.scope for concept in concepts}),
             seen_at=seen_at,
         )
-        led_to = {edge.to for concept in concepts for edge in concept.edges}
-        there = {
-            key
-            for key, each in self._store.records.get(tenant_id, led_to, seen_at=seen_at).items()
-            if call.may_read(each.scope)
-        }
         worded = without_cancelled(self._store, tenant_id, concepts, seen_at=seen_at)
-        return [
-            concept_view(
-                replace(each, edges=tuple(edge for edge in each.edges if edge.to in there)),
-                supports.get(each.id, ()),
-                states[each.id],
-            )
-            for each in worded
-        ]
+        linked = with_edges_there(self._store, tenant_id, worded, call.may_read, seen_at=seen_at)
+        return [concept_view(each, supports.get(each.id, ()), states[each.id]) for each in linked]
 
     def _holds(self, concept: Concept, call: Call, seen_at: Instant) -> bool:
         """Whether a concept has not lost too much of what it rests on."""
