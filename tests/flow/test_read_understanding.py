@@ -96,6 +96,22 @@ def test_a_concept_has_every_documented_field(world: Any) -> None:
     assert partial == (True, "no_implementation_yet", 0.75)
 
 
+def test_a_summary_loses_whole_sentences_of_what_was_cancelled(world: Any) -> None:
+    """Once the end of another sentence that ends alike went with them, and what was left of it was told."""
+    kept, gone = world.event("Big Bob knows Ana."), world.event("Bob knows Ana.")
+    facts = [
+        world.fact(event.content["text"], event_id=event.id, text=event.content["text"])
+        for event in (kept, gone)
+    ]
+    concept = world.concept("ana", summary="Big Bob knows Ana. Bob knows Ana.")
+    supports = [world.support(fact.id, event.id) for fact, event in zip(facts, (kept, gone), strict=True)] + [
+        world.support(concept.id, fact.id, relation=Tie.SYNTHESIZED_FROM) for fact in facts
+    ]
+    world.land(*facts, concept, supports=supports)
+    world.post(f"/v1/lifecycle/memory-event/{gone.id}/cancel", {})
+    assert world.get(f"/v1/understanding/{concept.id}")["summary"] == "Big Bob knows Ana."
+
+
 def test_a_recall_has_the_edges_that_a_list_has(world: Any) -> None:
     """Once it named what an edge led to and was forgotten since."""
     nowhere = world.id(Prefix.CONCEPT, "nowhere")

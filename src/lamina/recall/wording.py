@@ -6,6 +6,7 @@ it: derivation and replay write the same. The words are left out here, on the wa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -65,5 +66,6 @@ def _without(summary: str, sources: Collection[Record | Event]) -> str:
     facts = [source for source in sources if isinstance(source, Fact)]
     held = {fact.text for fact in facts if not fact.excluded}
     for text in sorted({fact.text for fact in facts} - held, key=len, reverse=True):
-        summary = summary.replace(text.rstrip(".") + ".", "")
-    return " ".join(summary.split())
+        sentence = rf"(?:(?<=[.!?…] )|^){re.escape(text.rstrip('.'))}\."
+        summary = " ".join(re.sub(sentence, "", summary).split())
+    return summary
