@@ -9,6 +9,7 @@ import pytest
 from given import outbox_states
 from lamina import limits
 from lamina.kernel.capabilities import Capability
+from told import Memory
 
 WHO = {"tenantId": "tenant_a", "userId": "user_1", "personaId": "persona_1"}
 
@@ -72,6 +73,19 @@ def test_a_brief_shows_nothing_unseen_and_the_event_keeps_what_was_sent(world):
     assert seen["text"] == "I moved to Lisbon.\nAnd 👩\u200d🚀 stays."
     (event,) = world.get("/v1/events", scope="org:tenant_a/user:user_1")["items"]
     assert event["content"]["text"] == sent
+
+
+def test_a_handover_shows_nothing_unseen_and_no_secret(world):
+    """It goes into a prompt, as a brief does."""
+    token = "ghp_" + "9fK2mQx7LrT4vWz8YbNc3DhJ6sPa1EuG0iRo"
+    for said in ("call the bank", f"rotate {token}", "call the \u202edentist\u200b"):
+        ingest(world, f"I need to {said} tomorrow.")
+    Memory(world.store, world.clock).derive()
+    found = world.get("/session/startbrief", tenantId="tenant_a", userId="user_1", now="2026-02-03T23:34:12Z")
+    assert "Open: Call the bank." in found["handover_text"]
+    assert "call the dentist" in found["narrative"]
+    shown = str(found)
+    assert not [each for each in (token, "\u202e", "\u200b") if each in shown]
 
 
 def test_a_brief_of_nobody_has_every_field(world):

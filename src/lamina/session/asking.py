@@ -14,9 +14,11 @@ from lamina.kernel.events import Context, Directives, EventDraft, Modality, Orig
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.records import Loop
 from lamina.kernel.scopes import Scope
+from lamina.kernel.shown import on_one_line, shown
 from lamina.kernel.time import SECOND_US, Instant, rfc3339_or_none, to_datetime
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Result, Text
+from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.zones import TIMEZONE
 from lamina.recall.naming import NAMES
 from lamina.session.associations import Associator
@@ -245,12 +247,16 @@ class Asking:
         over = next((sitting for sitting in sittings if sitting.is_over(now)), None)
         bridge = self._states.bridge(tenant_id, scope, now)
         depth = _depth(last_at, now, zone)
-        loops = [loop for loop in self._loops(call, scope) if status_at(loop, now) != "stale"]
+        loops = [
+            loop
+            for loop in self._loops(call, scope)
+            if status_at(loop, now) != "stale" and not quarantine_of_words(str(loop.object.value))
+        ]
         ranked = sorted(loops, key=_priority)
         today = [loop for loop in ranked if loop.horizon == "today" or loop.due_at is not None][:5]
         waiting = [loop for loop in ranked if str(loop.object.value).startswith("Waiting")][:5]
-        narrative = bridge.removeprefix("Last session:\n")
-        spoken = [f"Open: {loop.object.value}." for loop in ranked[:3]]
+        narrative = shown(bridge.removeprefix("Last session:\n"))
+        spoken = [f"Open: {on_one_line(str(loop.object.value))}." for loop in ranked[:3]]
         pending = self._store.sessions.outbox(tenant_id, scope, limits.PAGE_LIMIT_MAX)
         backlog = self._store.upkeep.backlog(tenant_id)
         return Answer(
@@ -264,8 +270,8 @@ class Asking:
                     "bridge_text": narrative[:_BRIDGE_CHARS_MAX],
                 },
                 ops_context={
-                    "top_loops_today": [loop_row(loop, now) for loop in today],
-                    "waiting_on": [loop_row(loop, now) for loop in waiting],
+                    "top_loops_today": [_shown_row(loop, now) for loop in today],
+                    "waiting_on": [_shown_row(loop, now) for loop in waiting],
                     "user_model_hints": known.model_dump(),
                 },
                 evidence={
@@ -315,6 +321,11 @@ class Asking:
 def _priority(loop: Loop) -> tuple[int, int, int, str]:
     """What matters most first: salience, then the nearest day, then what was spoken of last."""
     return -loop.salience, loop.due_at if loop.due_at is not None else 1 << 62, -loop.seen_at, loop.id
+
+
+def _shown_row(loop: Loop, now: Instant) -> dict[str, Any]:  # Any: as ``loop_row``
+    row = loop_row(loop, now)
+    return {**row, "text": on_one_line(row["text"])}
 
 
 def _why(loop: Loop) -> str:
