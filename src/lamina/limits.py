@@ -78,6 +78,7 @@ CONNECTIONS_WAITING_MAX: Final = 2048  # that no process has taken yet; past it 
 CONNECTIONS_RETRY_S: Final = 5.0
 REFUSED_S_MAX: Final = 2.0  # that a refused one has to send its request, so that it reads the answer
 HEADERS_S_MAX: Final = 10.0
+HEADERS_BYTES_MAX: Final = 64 * 1024  # without an end; what came in one piece with it is there anyway
 BODY_S_MAX: Final = 20.0  # and a second more for as many bytes as the next bound says
 BODY_BYTES_PER_S_MIN: Final = 64 * 1024
 CONNECTIONS_LOOK_S: Final = 1.0  # how often all are looked at for those that are late

@@ -162,6 +162,46 @@ def test_headers_have_a_deadline(sent: bytes) -> None:
     run(story)
 
 
+@pytest.mark.parametrize(
+    ("first", "more"),
+    [
+        (b"GET / HTTP/1.1\r\n", b"X-A: a\r\n"),
+        (b"GET / HTTP/1.1\r\nX-A: ", b"abcd"),
+        (b"GET /?", b"abcd"),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n", b"X-A: a\r\n"),
+    ],
+)
+def test_headers_do_not_go_on_for_ever(first: bytes, more: bytes) -> None:
+    async def story() -> None:
+        house = House(headers_bytes=1000)
+        protocol, wire = house.connect()
+        protocol.data_received(first)
+        for _ in range(900 // len(more)):
+            protocol.data_received(more)
+        assert not wire.closing
+        protocol.data_received(more * (200 // len(more)))
+        assert refusal(wire) == (431, "HEADERS_TOO_LARGE")
+        assert wire.closing
+
+    run(story)
+
+
+def test_headers_of_one_request_are_not_counted_for_the_next() -> None:
+    async def story() -> None:
+        house = House(headers_bytes=100)
+        protocol, wire = house.connect()
+        for _ in range(20):
+            for each in (b"GET / HTTP/1.1\r\n", b"X-A: aaaaaaaaaa\r\n", b"\r\n"):
+                protocol.data_received(each)
+            await asyncio.sleep(0.001)
+        protocol.data_received(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(200):
+            protocol.data_received(b"1\r\na\r\n")
+        assert not wire.closing
+
+    run(story)
+
+
 def test_a_body_has_as_long_as_it_has_bytes() -> None:
     async def story() -> None:
         house = House(body_s=20, body_bytes_per_s=1)

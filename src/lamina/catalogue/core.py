@@ -40,6 +40,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The operation is experimental, and this deployment does not offer such operations. An operator "
         "turns them on with `CORTEX_ENABLE_EXPERIMENTAL=1`.",
     ),
+    "HEADERS_TOO_LARGE": ErrorCode(
+        "TooLarge",
+        REQUESTS,
+        "The headers of the request, or what comes behind its body, go on past the bound. The connection is closed.",
+        431,
+        hint="send in the body what is long",
+    ),
     "INVALID_ACTOR": ErrorCode(
         "Invalid",
         REQUESTS,

@@ -1,4 +1,4 @@
-"""Bounds of connections: how many at once, and how long a request may take to arrive.
+"""Bounds of connections: how many at once, how long a request may take to arrive, and how long its headers may be.
 
 A proxy and this machine stand for many callers, so that no bound of an address counts for them. A stream that was opened is a
 request that has arrived: nothing here ends it.
@@ -18,14 +18,19 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from lamina import limits
 from lamina.access.addresses import is_local
-from lamina.errors import Busy, LaminaError, Malformed, Unavailable
+from lamina.errors import Busy, LaminaError, Malformed, TooLarge, Unavailable
 from lamina.http.errors import envelope, status_of
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.time import SystemClock
 
 __all__ = ["ConnectionBounds", "Connections", "bounded_protocol"]
 
-_REASONS: Final = {408: "Request Timeout", 429: "Too Many Requests", 503: "Service Unavailable"}
+_REASONS: Final = {
+    408: "Request Timeout",
+    429: "Too Many Requests",
+    431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +40,7 @@ class ConnectionBounds:
     most: int = limits.CONNECTIONS_MAX
     of_address: int = limits.CONNECTIONS_OF_ADDRESS_MAX
     refused: int = limits.CONNECTIONS_REFUSED_MAX
+    headers_bytes: int = limits.HEADERS_BYTES_MAX
     headers_s: float = limits.HEADERS_S_MAX
     body_s: float = limits.BODY_S_MAX
     body_bytes_per_s: int = limits.BODY_BYTES_PER_S_MIN
@@ -124,6 +130,9 @@ class _Bounded(HttpToolsProtocol):
         self._awaits: Literal["headers", "body"] | None = None
         self._since = 0.0
         self._received = 0
+        self._held = 0
+        """Bytes that the parser took since it said last that something is there."""
+        self._said = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as Uvicorn has it
         super().connection_made(transport)
@@ -149,7 +158,9 @@ class _Bounded(HttpToolsProtocol):
             # An answer before the request would be lost with the reset of the connection.
             self._end(self._refused)
             return
+        said = self._said
         super().data_received(data)
+        self._hold(len(data) if said == self._said else 0)
         if self._awaits is None and self._is_idle and self.timeout_keep_alive_task is None:
             self._begin("headers")  # a line break before a request, say: Uvicorn waits for no more than that
 
@@ -164,6 +175,7 @@ class _Bounded(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         self._received += len(body)
+        self._said += 1
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -184,12 +196,24 @@ class _Bounded(HttpToolsProtocol):
             said = f"the {self._awaits} did not arrive within {allowed:.0f} seconds"
             self._end(Malformed("REQUEST_TIMEOUT", said))
 
+    def _hold(self, size: int) -> None:
+        """Count what came of headers, or of trailers, that are not whole yet; where that is too much, close the connection."""
+        self._held = self._held + size if size else 0
+        if self._awaits is not None and self._held > self._connections.bounds.headers_bytes:
+            self._end(
+                TooLarge(
+                    "HEADERS_TOO_LARGE",
+                    f"the headers have more than {self._connections.bounds.headers_bytes} bytes",
+                )
+            )
+
     @property
     def _address(self) -> str:
         return self.client[0] if self.client else ""
 
     def _begin(self, awaits: Literal["headers", "body"]) -> None:
         self._awaits, self._since, self._received = awaits, self.loop.time(), 0
+        self._said += 1
 
     @property
     def _is_idle(self) -> bool:
