@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -23,6 +24,7 @@ from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.sqlite import SqliteStore, backlog_of
+from forks import begin
 from processes import answers, free_port, kill, run, start, wait_until
 
 SCOPE = "org:acme/user:alice"
@@ -164,6 +166,21 @@ def test_a_worker_whose_server_was_killed_ends_by_itself(tmp_path: Path) -> None
         return True
 
     wait_until(lock_is_free)
+
+
+def test_a_server_that_says_where_it_is_takes_connections(tmp_path: Path) -> None:
+    told, tells = os.pipe()
+    null = os.open(os.devnull, os.O_RDWR)
+    server = begin(["serve", "--port", "0", "--data", str(tmp_path)], files=[null, null, tells])
+    os.close(tells)
+    os.close(null)
+    with open(told, encoding="utf-8") as lines:
+        try:
+            port = next(int(line.split()[2].rpartition(":")[2]) for line in lines if "lamina serves" in line)
+            socket.create_connection(("127.0.0.1", port)).close()
+        finally:
+            server.terminate()
+            server.wait(300)
 
 
 def left_behind(folder: Path) -> int:

@@ -98,6 +98,7 @@ def _serve(
         of = 1 if share is None else share.of
         server = build_server(settings, beside=Beside(failures, tallies, of, blocks))
     if share is None:
+        listeners[0].listen(limits.CONNECTIONS_WAITING_MAX)  # who reads where it is may connect at once
         say_where(settings, listeners[0])
     server.store.documents.recover()
     token = server.first_token() if share is None or share.leads else None
