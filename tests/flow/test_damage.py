@@ -25,6 +25,7 @@ from given import NOON, TENANT, CountedIds, ManualClock, append
 from lamina import limits
 from lamina.cli import damage, supervise
 from lamina.cli.main import app
+from lamina.cli.restore import run_restore
 from lamina.cli.supervise import Workers
 from lamina.errors import Unavailable
 from lamina.kernel.time import SECOND_US
@@ -177,6 +178,22 @@ def test_what_a_database_lost_stays_in_its_repository_and_is_told(folder: Path) 
     assert [count(folder, name) for name in ("main", kept)] == [8, 10]
     found = doctor(folder)["documents"]
     assert (found["state"], kept in found["found"]) == ("fail", True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="nobody else gives a folder away")
+def test_a_folder_of_another_owner_keeps_its_repositories(folder: Path, tmp_path: Path) -> None:
+    """As on a volume, or where root restored a copy: git's own care for such folders is no damage."""
+    path = repository(folder)
+    kept = "refs/lamina/ahead/0123456789ab"
+    subprocess.run(["git", "-C", path, "update-ref", kept, "main"], check=True)
+    for each in (path, *path.rglob("*")):
+        os.chown(each, 12_345, 12_345)
+    store = opened(folder)
+    written(store, 2)
+    store.close()
+    assert (kept_ahead(path), fault_of(path, heads_of(folder / "lamina.db")[TENANT])) == ([kept], None)
+    aside = tmp_path / "restored"
+    assert run_restore(Settings(data=aside), path, TENANT).same_hashes
 
 
 def test_hashes_that_were_not_noted_yet_are_no_loss(folder: Path) -> None:

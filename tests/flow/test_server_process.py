@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from forks import begin
 from lamina.kernel.events import Stage
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -24,7 +25,6 @@ from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.sqlite import SqliteStore, backlog_of
-from forks import begin
 from processes import answers, free_port, kill, run, start, wait_until
 
 SCOPE = "org:acme/user:alice"

@@ -65,11 +65,10 @@ def with_a_monitor(folder: Path, program: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "armed", [with_filter, with_plain_filter, with_filter_in_a_submodule, with_missing_objects, with_a_monitor]
+    "armed",
+    [with_filter, with_plain_filter, with_filter_in_a_submodule, with_missing_objects, with_a_monitor],
 )
-def test_a_repository_runs_no_program_of_its_own(
-    tmp_path: Path, armed: Callable[[Path, str], None]
-) -> None:
+def test_a_repository_runs_no_program_of_its_own(tmp_path: Path, armed: Callable[[Path, str], None]) -> None:
     folder = begun(tmp_path / "work")
     ran = tmp_path / "ran"
     armed(folder, f"touch {ran}")

@@ -13,7 +13,7 @@ from lamina import limits
 from lamina.store.documents.objects import parse_commit, parse_tree
 from lamina.store.documents.packs import TRAILER_BYTES
 
-__all__ = ["AHEAD", "fault_of", "kept_ahead", "stands", "torn_packs", "written_ahead"]
+__all__ = ["AHEAD", "fault_of", "kept_ahead", "opened", "stands", "torn_packs", "written_ahead"]
 
 AHEAD = "refs/lamina/ahead/"
 """Where a repository keeps commits that the database had and lost."""
@@ -21,6 +21,16 @@ AHEAD = "refs/lamina/ahead/"
 _FOLDER = b"40000"
 _CHUNK_BYTES = 1024 * 1024
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}  # libgit2's numbers
+
+
+def opened(path: Path) -> pygit2.Repository:
+    """The repository of a folder, whoever owns it; raises ``pygit2.GitError``.
+
+    Git leaves a folder of somebody else alone since it would run what that names. libgit2 runs nothing of it here, and a folder that was
+    restored by root, or lies on a volume, is no damaged repository.
+    """
+    pygit2.option(pygit2.enums.Option.SET_OWNER_VALIDATION, False)
+    return pygit2.Repository(str(path))
 
 
 def stands(git: pygit2.Repository, commit: bytes) -> bool:
@@ -46,7 +56,7 @@ def stands(git: pygit2.Repository, commit: bytes) -> bool:
 def kept_ahead(path: Path) -> list[str]:
     """The references of a repository to commits that the database lacks."""
     try:
-        return [name for name in pygit2.Repository(str(path)).references if name.startswith(AHEAD)]
+        return [name for name in opened(path).references if name.startswith(AHEAD)]
     except pygit2.GitError:
         return []  # what is damaged is told by ``fault_of``
 
@@ -56,7 +66,7 @@ def written_ahead(path: Path) -> list[tuple[str, str]]:
     names = kept_ahead(path) if path.exists() else []
     if not names:
         return []
-    git = pygit2.Repository(str(path))
+    git = opened(path)
     found = set()
     for name in names:
         with suppress(KeyError, ValueError, pygit2.GitError):
@@ -113,7 +123,7 @@ def fault_of(path: Path, head: str | None) -> str | None:
     if torn := torn_packs(path):
         return f"{torn[0]} does not match its checksum"
     try:
-        git = pygit2.Repository(str(path))
+        git = opened(path)
         for id_ in git:
             kind, data = git.odb.read(id_)
             if _hash(kind, data) != str(id_):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pygit2
 
-from lamina.store.documents.checking import AHEAD, stands
+from lamina.store.documents.checking import AHEAD, opened, stands
 from lamina.store.documents.gathering import gathered
 from lamina.store.documents.growing import GrowingPack
 from lamina.store.documents.objects import GitObject
@@ -68,7 +68,7 @@ class GitRepository:
 
     def _opened(self) -> pygit2.Repository:
         try:
-            return pygit2.Repository(str(self.path))
+            return opened(self.path)
         except pygit2.GitError:
             shutil.rmtree(self.path, ignore_errors=True)
         # Made beside its place and moved there: a process that ends meanwhile leaves nothing half made.
@@ -78,7 +78,7 @@ class GitRepository:
         fresh.rename(self.path)
         if self._durable:
             sync_folder(self.path.parent)
-        return pygit2.Repository(str(self.path))
+        return opened(self.path)
 
     def _torn(self) -> bool:
         packs, indexes = (

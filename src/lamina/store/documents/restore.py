@@ -18,6 +18,7 @@ import pygit2
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.time import SECOND_US, Instant
+from lamina.store.documents.checking import opened
 from lamina.store.documents.paths import document_path, holds_secrets
 from lamina.store.ports.documents import Change, ChangeKind, PastWrite, Write
 
@@ -82,7 +83,7 @@ def _without_secrets(past: PastWrite, left_out: set[str]) -> Iterator[PastWrite]
 
 def _repository(clone: Path) -> pygit2.Repository:
     try:
-        git = pygit2.Repository(str(clone))
+        git = opened(clone)
     except pygit2.GitError as error:
         raise _invalid(f"{clone} is no git repository") from error
     if git.is_empty or git.head_is_unborn:

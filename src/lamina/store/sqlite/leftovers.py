@@ -16,6 +16,7 @@ import apsw
 import pygit2
 
 from lamina.store.blocks import load_blocks
+from lamina.store.documents.checking import opened
 from lamina.store.owners import TABLES, Holds
 from lamina.store.rules.traces import IDS
 from lamina.store.sqlite.connection import open_connection
@@ -117,7 +118,7 @@ def _strangers(path: Path) -> int:
     strangers = 0
     for _ in range(_LOOKS):
         try:
-            git = pygit2.Repository(str(path))
+            git = opened(path)
             ids = list(git)
             named = _named(git)
         except (KeyError, OSError, pygit2.GitError):
