@@ -35,6 +35,26 @@ def test_the_name_of_a_seed_is_known_and_ours_goes_first() -> None:
     assert load_settings({**seeds, "LAMINA_PRESET": "dev_local"}).preset == "dev_local"
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        (
+            "LAMINA_DATA",
+            "",
+            "accepted: a path",
+        ),  # a variable that is set to nothing would mean the current folder
+        ("LAMINA_DATA", "/srv/\udcff", "not in UTF-8"),
+        ("LAMINA_TENANT", "\udcff", "not in UTF-8"),
+        ("LAMINA_INTERNAL_TOKEN", "secret\udcff", "not in UTF-8"),
+    ],
+)
+def test_what_would_fail_later_or_elsewhere_is_refused(name: str, value: str, said: str) -> None:
+    with pytest.raises(Invalid, match=said) as caught:
+        load_settings({name: value})
+    assert (caught.value.code, name in caught.value.message) == ("INVALID_SETTING", True)
+    assert "secret" not in caught.value.message
+
+
 @pytest.mark.parametrize("load", [load_settings, load_token])
 @pytest.mark.parametrize("name", ["LAMINA_PROT", "LAMINA_port"])
 def test_an_unknown_name_is_refused_with_the_one_that_was_meant(
