@@ -1,7 +1,7 @@
 """All that a recall reads, in three rounds: candidates, what stands behind the best of them, and what explains what is shown.
 
 What a round needs from the one before is worked out by functions of values, so that each round is a few statements however many
-rows they bring. Nothing else in a recall reads.
+rows they bring. Beside it a recall reads what it plans by (phrases, names, how far the log came), and what it says of scopes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from lamina.recall.superseded import (
     slot_place,
     told_over,
 )
-from lamina.recall.understood import standings_of_chosen
+from lamina.recall.understood import standings_of_chosen, with_edges_there
 from lamina.recall.weighed import WeighedRecord
 from lamina.recall.wording import without_cancelled
 from lamina.store.kept import KeptReads, ReadsOfNow
@@ -268,6 +268,19 @@ class Gathering:
         return replace(derived, by_layer=by_layer)
 
     # ---- the third round
+
+    def linked(self, chosen: Mapping[Layer, list[Item]]) -> Mapping[Layer, list[Item]]:
+        """What was chosen, with no edge of a concept that leads to what is not there for the caller."""
+        items = chosen.get(Layer.UNDERSTANDING, [])
+        concepts = [item.value for item in items if isinstance(item.value, Concept)]
+        if not any(each.edges for each in concepts):
+            return chosen
+        plan, may_read = self._plan, self._call.may_read
+        linked = with_edges_there(concepts, self._reads, plan.tenant_id, may_read, seen_at=plan.held_at)
+        return {
+            **chosen,
+            Layer.UNDERSTANDING: [i._replace(value=c) for i, c in zip(items, linked, strict=True)],
+        }
 
     def rendered(self, chosen: Mapping[Layer, Sequence[Item]], cited: Collection[str]) -> Rendered:
         """The third round: what explains the ``cited``, down to events, what rests on the ``chosen`` events, and what came of the

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant, Tier
-from lamina.kernel.records import Concept, Layer
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.language.questions import is_stated
 from lamina.language.spoken import as_written
@@ -34,7 +34,7 @@ from lamina.recall.lines import items_of
 from lamina.recall.naming import Called, Names, Naming, called
 from lamina.recall.narration import Narrator
 from lamina.recall.newer import AnsweredAnew, newer_answers
-from lamina.recall.pack import MMR_LAMBDA, Item, Packed, pack
+from lamina.recall.pack import MMR_LAMBDA, Item, pack
 from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
 from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
 from lamina.recall.render import render_block
@@ -48,7 +48,6 @@ from lamina.recall.score import (
 )
 from lamina.recall.stream import as_stream
 from lamina.recall.superseded import superseded_among
-from lamina.recall.understood import with_edges_there
 from lamina.recall.weighed import RECORD_WEIGHTS
 from lamina.recall.weights import DEFAULT
 from lamina.store.kept import KeptReads
@@ -261,22 +260,13 @@ class Recalling:
         figures = pool, plan, ranked, derived.by_layer.get(Layer.FACTS, ())
         return _Chosen(answers, figures, gathering, kept_out, pool.partial)
 
-    def _linked(self, packed: Packed, plan: Plan, call: Call) -> Packed:
-        """What was chosen, with no edge of a concept that leads to what is not there for the caller."""
-        items = packed.chosen.get(Layer.UNDERSTANDING, ())
-        concepts = [item.value for item in items if isinstance(item.value, Concept)]
-        if not any(each.edges for each in concepts):
-            return packed
-        linked = with_edges_there(self._store, plan.tenant_id, concepts, call.may_read, seen_at=plan.held_at)
-        shown = [item._replace(value=each) for item, each in zip(items, linked, strict=True)]
-        return replace(packed, chosen={**packed.chosen, Layer.UNDERSTANDING: shown})
-
     def _pack(self, request: Recall, plan: Plan, call: Call, reach: Reach) -> Grounds:
         trail = Trail.begin()
         chosen = self._chosen(plan, call, trail, explained=request.diagnostics == "full")
         answerable = answer_strength(*chosen.figures)
         items, more = items_of(plan, chosen.answers, self._counter)
-        packed = self._linked(pack(items, plan.max_tokens), plan, call)
+        packed = pack(items, plan.max_tokens)
+        packed = replace(packed, chosen=chosen.gathering.linked(packed.chosen))
         trail.note("knapsack", max_tokens=plan.max_tokens, tokens=packed.tokens, evictions=packed.evictions)
         lines: Mapping[Layer, Sequence[Item]] = {}
         if plan.block is not None:

@@ -29,6 +29,12 @@ class _States(Protocol):
     ) -> Mapping[str, InputState]: ...
 
 
+class _Heads(Protocol):
+    def heads(
+        self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
+    ) -> Mapping[str, RecordHead]: ...
+
+
 class _Named(TypedDict, total=False):
     """How facts name an entity, as a query asks for it."""
 
@@ -91,16 +97,16 @@ def standings_of_chosen(
 
 
 def with_edges_there(
-    store: Store,
-    tenant_id: str,
     concepts: Sequence[Concept],
+    records: _Heads,
+    tenant_id: str,
     may_read: MayRead,
     *,
     seen_at: Instant | None = None,
 ) -> list[Concept]:
     """The concepts, with those of their edges that lead to one that is there, in a scope that the reader may read."""
     led_to = {edge.to for concept in concepts for edge in concept.edges}
-    found = store.records.get(tenant_id, led_to, seen_at=seen_at) if led_to else {}
+    found = records.heads(tenant_id, led_to, seen_at=seen_at) if led_to else {}
     there = {key for key, each in found.items() if may_read(each.scope)}
     return [
         replace(each, edges=tuple(edge for edge in each.edges if edge.to in there)) if each.edges else each

@@ -190,7 +190,7 @@ class ConceptReads:
             seen_at=seen_at,
         )
         worded = without_cancelled(self._store, tenant_id, concepts, seen_at=seen_at)
-        linked = with_edges_there(self._store, tenant_id, worded, call.may_read, seen_at=seen_at)
+        linked = with_edges_there(worded, self._store.records, tenant_id, call.may_read, seen_at=seen_at)
         return [concept_view(each, supports.get(each.id, ()), states[each.id]) for each in linked]
 
     def _holds(self, concept: Concept, call: Call, seen_at: Instant) -> bool:
