@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lamina.kernel.time import SECOND_US
+from lamina.language.entities import entity_id, normalise_name
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -109,3 +110,40 @@ def test_nobody_is_refused_their_name_for_having_said_much(
     assert team.tell(
         "I like snow.", "user:alice", observed_actor={"id": "user:alice", "name": "Mal Ortega"}
     ) == ("POLICY_DENIED")
+
+
+def entity(name: str) -> str:
+    return entity_id("acme", normalise_name(name))
+
+
+@pytest.mark.parametrize(
+    ("taken", "action", "body"),
+    [
+        ("alice", "merge", {"into": entity("mallory")}),
+        ("mallory", "merge", {"into": entity("alice")}),
+        ("alice", "split", {"name": "Mallory"}),
+    ],
+)
+def test_nobody_decides_that_somebody_who_speaks_there_is_they(
+    team: Team, taken: str, action: str, body: dict[str, Any]
+) -> None:
+    """Once who decided of themselves decided of anybody beside."""
+    if action == "merge":
+        assert team.tell("I like tea.") == 202
+    facts = team.call("GET", "/v1/facts", scope=TEAM, subject=entity("alice"), by="user:alice").json()[
+        "items"
+    ]
+    told = {"facts": [each["id"] for each in facts]} if action == "split" else {}
+    before = team.told()
+    refused = team.code(
+        "POST", f"/v1/entities/{entity(taken)}/{action}", {"scope": TEAM, **body, **told}, by=MALLORY
+    )
+    team.worker.drain()
+    assert (refused, team.told()) == ("POLICY_DENIED", before)
+
+
+def test_who_goes_by_two_names_says_so(team: Team) -> None:
+    assert team.tell("I like tea.") == 202
+    assert team.tell("I like coffee.", observed_actor={"id": MALLORY, "name": "Mal"}) == 202
+    body = {"scope": TEAM, "into": entity("mallory")}
+    assert team.code("POST", f"/v1/entities/{entity('mal')}/merge", body, by=MALLORY) == 202

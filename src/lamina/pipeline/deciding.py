@@ -31,6 +31,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes
 from lamina.language.entities import entity_id, normalise_name
+from lamina.pipeline.own_name import is_anothers
 from lamina.store.entities import standing_entity
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
@@ -179,10 +180,18 @@ class Deciding:
         return [each for each in found if isinstance(each, Fact)]
 
     def _require_about(self, call: Call, scope: Scope, *entities: str) -> None:
-        """Of themselves anybody may decide; of others who may write about them."""
-        own = entity_id(call.principal.tenant_id, normalise_name(Party.of(call.principal.actor).display_name))
-        if own not in entities:
-            call.permits.require(Grant(Capability.SCOPE_WRITE_ABOUT_OTHER, scope))
+        """Of themselves anybody may decide; of others, and of who speaks there in their own name, who may write about them: or their
+        words would become the caller's own."""
+        tenant_id, actor = call.principal.tenant_id, call.principal.actor
+        grant = Grant(Capability.SCOPE_WRITE_ABOUT_OTHER, scope)
+        if call.permits.allows(grant):
+            return
+        own = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
+        if own in entities and not any(
+            is_anothers(self._store, tenant_id, scope, each, None, actor) for each in entities
+        ):
+            return
+        call.permits.require(grant)
 
     def _events_behind(self, request: SplitEntity, entity: str, call: Call) -> list[str]:
         """The turns that state some facts of an entity, which all have to be of the scope and name it."""

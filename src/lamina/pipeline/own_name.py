@@ -7,7 +7,7 @@ takes, ``scope.write.about_other`` (decision 0084).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -23,7 +23,7 @@ from lamina.store.entities import standing_entity
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 
-__all__ = ["given_names", "require_own_names"]
+__all__ = ["given_names", "is_anothers", "require_own_names"]
 
 _READ: Final = (8, 256)
 """So many facts of who goes by a name are looked at, the newest, and so many where none of these is their own word."""
@@ -68,25 +68,36 @@ def require_own_names(store: Store, given: Sequence[GivenName], call: Call) -> N
 
 
 def _is_anothers(store: Store, tenant_id: str, place: Scope, party: Party) -> bool:
-    """Whether somebody of another id told what is newest of who goes by the name. Where that is the caller's own word, the name was free, or
-    theirs, when they gave it first."""
     key = _key(party)
+    entity = standing_entity(store, tenant_id, place, entity_id(tenant_id, key))
+    return is_anothers(store, tenant_id, place, entity, {key}, party.id)
+
+
+def is_anothers(
+    store: Store, tenant_id: str, place: Scope, entity: str, names: Collection[str] | None, actor_id: str
+) -> bool:
+    """Whether somebody of another id told what is newest of an entity, under one of some normalised names, or with None under any by which
+    it is known. Where that is the actor's own word, the name was free, or theirs, when they gave it first."""
     query = RecordQuery(
         tenant_id=tenant_id,
         layer=Layer.FACTS,
         scopes=[place],
         axes=Axes(seen_at=_LATEST, superseded=True),
-        subject=standing_entity(store, tenant_id, place, entity_id(tenant_id, key)),
+        subject=entity,
     )
+
+    def is_of(who: Party) -> bool:
+        if names is not None:
+            return _key(who) in names
+        return standing_entity(store, tenant_id, place, entity_id(tenant_id, _key(who))) == entity
+
     for limit in _READ:
         found = store.records.query(replace(query, limit=limit))
         own = {each.event_id for each in found if isinstance(each, Fact) and each.said_by is None}
         told = store.log.get(tenant_id, own).values()
-        speakers = {
-            who.id for event in told for who in (event.observed_actor, event.subject) if _key(who) == key
-        }
+        speakers = {who.id for event in told for who in (event.observed_actor, event.subject) if is_of(who)}
         if speakers or len(found) < limit:
-            return not speakers <= {party.id}
+            return not speakers <= {actor_id}
     return True  # so much is said of them by others that nobody can tell
 
 
