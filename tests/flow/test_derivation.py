@@ -38,6 +38,7 @@ from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from libraries import Meanings
+from told import Memory
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "conversation.jsonl"
 MAYA = Party("user:maya", "user", "Maya")
@@ -758,3 +759,19 @@ def snapshot_of(folder: Path) -> list[tuple[str, tuple[Any, ...]]]:
         return list(store.snapshot())
     finally:
         store.close()
+
+
+def test_an_episode_is_read_again_whose_turns_are_forgotten_one_by_one(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once reading one again forgot the next, which was a KeyError in every try."""
+    monkeypatch.setattr(limits, "PHRASES_KEPT_MAX", 2)
+    turns = [
+        memory.tell(f"I like {thing}.", START + at) for at, thing in enumerate(("tea", "ramen", "chess"))
+    ]
+    memory.derive()
+    turns.append(memory.tell("I like boats.", START + 9))
+    memory.derive()
+    (episode,) = memory.held(Layer.EPISODES)
+    supports = memory.store.records.supports_of(TENANT, [episode.id])[episode.id]
+    assert {each.source_id for each in supports} == {each.id for each in turns}

@@ -8,12 +8,13 @@ import pytest
 
 from lamina.forget import forgetting
 from lamina.forget.selecting import derived_alone
-from lamina.kernel.events import Origin, Party, Trust
+from lamina.kernel.events import Origin, Party, Stage, Trust
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.session.drain import Drain
+from lamina.store.watch import Watch
 
 ALICE = "org:acme/user:alice"
 OTHER = "org:acme/user:bob"
@@ -249,3 +250,28 @@ def test_without_a_cascade_the_tenants_policy_says_which(make_world: Any) -> Non
     named = {"selector": {"memory_ids": [told.leipzig]}}
     assert told.forget(**named)["deleted"]["events"] == 1
     assert told.forget(422, **named, cascade="derived_only")["error_code"] == "INVALID_FILTER"
+
+
+def test_who_waits_for_a_turn_that_goes_meanwhile_is_told_that_it_was_taken(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once a 500: a turn without rows is through no stage."""
+    waited, facts = Watch.wait_for, told.facts()
+    ramen = next(key for key, value in facts.items() if value == "ramen")
+
+    def late(watch: Watch, tenant_id: str, event_id: str, stage: Stage, **more: Any) -> Any:
+        told.forget(selector={"memory_ids": [event_id]}, cascade="redact_events")
+        return waited(watch, tenant_id, event_id, stage, **{**more, "timeout_s": 0.01})
+
+    monkeypatch.setattr(Watch, "wait_for", late)
+    item = {"modality": "conversation", "content": {"kind": "message", "role": "user", "text": "I like tea."}}
+    context = {"observed_at": "2026-05-13T12:00:00Z"}
+    envelope = {"scope": ALICE, **item, "context": context, "idempotency_key": "k-1"}
+    written = told.world.call("POST", "/v1/experience?wait=consolidated", body=envelope)
+    corrected = told.world.call(
+        "POST", f"/v1/facts/{ramen}/correct", body={"object": "udon", "wait": "consolidated"}
+    )
+    assert not [each.text for each in (written, corrected) if each.status_code != 202]
+    assert [(each.status_code, each.json()["status"]) for each in (written, corrected)] == [
+        (202, "captured")
+    ] * 2

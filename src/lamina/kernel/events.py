@@ -42,6 +42,7 @@ __all__ = [
     "ReadAnew",
     "Stage",
     "Trust",
+    "newest_stage",
     "role_of",
     "stages_done",
     "text_of",
@@ -362,6 +363,11 @@ def stages_done(rows: Iterable[LifecycleRow]) -> dict[Stage, LifecycleRow]:
     for row in rows:
         first.setdefault(row.name, row)
     return {stage: first[stage] for stage in Stage if stage in first}
+
+
+def newest_stage(done: Iterable[Stage]) -> str:
+    """The last of the stages that an event is through. It was taken, whatever became of it: an erasure leaves no rows."""
+    return [Stage.CAPTURED, *done][-1].value
 
 
 def role_of(event: EventDraft) -> MessageRole | None:

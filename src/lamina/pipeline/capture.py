@@ -8,7 +8,7 @@ from typing import Any
 from lamina import limits
 from lamina.errors import Forbidden, Invalid, LaminaError, NotFound
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.events import EventDraft, LifecycleRow, Stage, stages_done
+from lamina.kernel.events import EventDraft, LifecycleRow, Stage, newest_stage, stages_done
 from lamina.kernel.feedback import judges
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant, Landing, Posted, Posting, Principal
@@ -184,15 +184,15 @@ class Capturing:
             event = self._store.log.get(call.principal.tenant_id, [known.event_id]).get(known.event_id)
             if event is None or not call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, event.scope)):
                 continue
-            done = _names(stages_done(self._watch.rows(event.tenant_id, event.id)))
+            stages = stages_done(self._watch.rows(event.tenant_id, event.id))
             return Answer(
                 StoredByKey(
                     idempotency_key=request.key,
                     event_id=event.id,
-                    status=done[-1] if done else Stage.CAPTURED.value,
+                    status=newest_stage(stages),
                     wal_offset=event.position,
                     batch_id=event.batch_id,
-                    stages_completed=done,
+                    stages_completed=_names(stages),
                     lifecycle_stream=_stream(event.id),
                 )
             )
@@ -225,7 +225,7 @@ class Capturing:
         derives = Shown(self._store.records, event.tenant_id, call.may_read).derived_from([event.id])
         result = Waited(
             event_id=event.id,
-            status=stage.value if reached else _names(done)[-1],
+            status=stage.value if reached else newest_stage(done),
             wal_offset=event.position,
             stages_completed=_names(done),
             derives=derives.get(event.id, []),

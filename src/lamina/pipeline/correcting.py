@@ -12,7 +12,17 @@ from lamina import limits
 from lamina.errors import Conflict, Gone, Invalid, NotFound
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.corrections import CORRECTION
-from lamina.kernel.events import Context, Directives, EventDraft, Origin, Party, Stage, Trust, stages_done
+from lamina.kernel.events import (
+    Context,
+    Directives,
+    EventDraft,
+    Origin,
+    Party,
+    Stage,
+    Trust,
+    newest_stage,
+    stages_done,
+)
 from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.records import Fact, Loop, claim_key_of
@@ -159,9 +169,9 @@ class Correcting:
             rows = self._watch.wait_for(
                 event.tenant_id, event.id, stage, timeout_s=limits.WAIT_S_MAX, is_gone=call.is_gone
             )
-            done = [each.value for each in stages_done(rows)]
-            reached = stage.value in done
-            status = stage.value if reached else done[-1]
+            done = stages_done(rows)
+            reached = stage in done
+            status = stage.value if reached else newest_stage(done)
             derives = (
                 Shown(self._store.records, event.tenant_id, call.may_read)
                 .derived_from([event.id])

@@ -194,13 +194,11 @@ class Deriver:
     def _said_in(self, events: Sequence[Event]) -> Mapping[str, Said]:
         """What was read in events for their episode's title or, where that is forgotten, is read again: it is the same."""
         worded = [event for event in events if extracts(event)]
-        unread = [event for event in worded if event.id not in self._said]
-        again = (
-            dict(zip((event.id for event in unread), map(_said, self._read(unread)), strict=True))
-            if unread
-            else {}
-        )
-        return {event.id: again.get(event.id) or self._said[event.id] for event in worded}
+        known = {event.id: self._said[event.id] for event in worded if event.id in self._said}
+        unread = [event for event in worded if event.id not in known]
+        if unread:  # which may forget what was known
+            known |= zip((event.id for event in unread), map(_said, self._read(unread)), strict=True)
+        return known
 
     def _by_known_clock(self, event: Event) -> Event:
         """An event with the clock by which it will be read, unless an earlier one of its batch tells of another."""
