@@ -265,7 +265,7 @@ def build_server(
     embedder = MiniLmEmbedder()
     indexes = ResidentIndexes(kept.index, embedder.name, embedder.dim_pooled, blocks=beside.blocks)
     counter = WordPieceCounter()
-    model = _answer_model(settings, failures)
+    model = _answer_model(settings, clock, failures)
     asked = model.asked if model else None
     recalling = Recalling(
         kept,
@@ -477,7 +477,7 @@ class _Answerer:
     generator: OpenAiGenerator
 
 
-def _answer_model(settings: Settings, failures: Failures) -> _Answerer | None:
+def _answer_model(settings: Settings, clock: Clock, failures: Failures) -> _Answerer | None:
     """The language model that words answers; None where there is none."""
     chosen = settings.answering
     if chosen is None:
@@ -491,6 +491,7 @@ def _answer_model(settings: Settings, failures: Failures) -> _Answerer | None:
     )
     model = AnswerModel(
         generator,
+        clock,
         at_once=settings.answer_concurrency,
         wait_s=settings.answer_timeout_s,
         failures=failures,

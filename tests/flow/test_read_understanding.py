@@ -12,6 +12,7 @@ from lamina.kernel.ids import Prefix
 from lamina.kernel.records import Edge, Stance
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import instant
+from lamina.recall.wording import reworded
 
 SCOPE = "org:acme/user:alice"
 
@@ -287,3 +288,24 @@ def test_a_concept_that_lost_more_than_half_of_its_supports_is_hidden(world: Any
         seen.append((shown["support_loss_fraction"], shown["stance"], listed, asked))
         world.store.log.cancel(event.tenant_id, event.id)
     assert seen == [(0.0, "supported", 1, 1), (0.3333, "supported", 1, 1), (0.6667, "deprecated", 0, 1)]
+
+
+def test_a_summary_in_a_models_words_loses_each_sentence_that_tells_what_is_hidden(world: Any) -> None:
+    """Once such a summary stayed as it was, for readers of earlier times for good."""
+    home, health = world.fact("home"), world.fact("health", excluded=True)
+    told = (("Ana lives in Porto.", (home.id,)), ("She takes insulin.", (home.id, health.id)))
+    concept = world.concept("ana", summary=" ".join(text for text, _ in told), sentences=told)
+    shown = reworded(concept, [home, health])
+    assert (shown.summary, shown.sentences) == (told[0][0], told[:1])
+    assert reworded(concept, [home]) == concept
+
+
+def test_without_content_no_sentence_of_a_summary_is_told(world: Any) -> None:
+    sentences = (("Deals go well.", ()),)
+    concept = world.concept("deals", summary="Deals go well.", sentences=sentences, worded_from="0" * 64)
+    world.land(concept, texts=[record_row(concept)])
+    asked = {"scope": SCOPE, "query": "How do deals go?"}
+    (whole,) = world.post("/v1/recall", asked).json()["layers"]["understanding"]
+    (bare,) = world.post("/v1/recall", {**asked, "exclude_content": True}).json()["layers"]["understanding"]
+    assert whole["summary_sentences"] == [{"text": "Deals go well.", "cites": []}]
+    assert (bare["summary"], bare["summary_sentences"]) == (None, [])

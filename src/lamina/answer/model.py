@@ -10,7 +10,7 @@ from lamina import limits
 from lamina.answer.generated import Worded, worded
 from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.operations import Call
-from lamina.kernel.time import SECOND_US, Instant
+from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures
 from lamina.recall.grounds import GroundLine
@@ -26,13 +26,21 @@ class AnswerModel:
     """A generator with its bounds. Safe to use from any thread."""
 
     def __init__(
-        self, generator: Generator, *, at_once: int, wait_s: float, failures: Failures | None = None
+        self,
+        generator: Generator,
+        clock: Clock,
+        *,
+        at_once: int,
+        wait_s: float,
+        failures: Failures | None = None,
     ) -> None:
         """``at_once`` questions are asked together; others wait for ``wait_s`` at most."""
         self._generator = generator
+        self._clock = clock
         self._slots = threading.BoundedSemaphore(at_once)
         self._wait_s = wait_s
         self._failures = failures or Failures()
+        self._failed_at: Instant = 0
         self._away_until: Instant = 0
 
     @property
@@ -47,24 +55,32 @@ class AnswerModel:
 
         Raises ``LaminaError``: ``Unavailable`` (MODEL_UNAVAILABLE) also while it is left alone, and while too many wait for it.
         """
-        if call.now < self._away_until:
-            raise _unavailable("it gave none a moment ago")
+        self._require_there()
         if not self._slots.acquire(timeout=self._wait_s):
             raise _unavailable("too many wait for it")
         try:
+            self._require_there()  # no more, maybe, by those that were asked meanwhile
+            began = self._clock.now()
             made = worded(self._generator, task, question, lines, tokens_max=tokens_max)
         except LaminaError as error:
             if error.code in _AWAY:
-                self._away_until = call.now + limits.LLM_LEFT_ALONE_S * SECOND_US
+                # By the time that is now: a question may have run out of time that began half a minute ago.
+                self._failed_at = self._clock.now()
+                self._away_until = self._failed_at + limits.LLM_LEFT_ALONE_S * SECOND_US
                 self._failures.note(_PART, error)
             raise
         finally:
             self._slots.release()
-        self._away_until = 0
-        self._failures.over(_PART)
+        if self._failed_at <= began:
+            self._away_until = 0
+            self._failures.over(_PART)
         used = {"model": self.name, "prompt": made.tokens_in, "completion": made.tokens_out}
         call.noted.setdefault("model_usage", []).append(used)
         return made
+
+    def _require_there(self) -> None:
+        if self._clock.now() < self._away_until:
+            raise _unavailable("it gave none a moment ago")
 
 
 def _unavailable(reason: str) -> Unavailable:

@@ -33,7 +33,8 @@ def as_kept(store: Store, event: Event, layer: Layer, writes: Writes) -> Writes:
     writes.closings = [each for each in writes.closings if each.id not in frozen]
     writes.supports = [each for each in writes.supports if each.record_id not in frozen]
     writes.texts = [each for each in writes.texts if each.record_id not in frozen]
-    writes.audits = [] if frozen else writes.audits
+    ending = {each.closed_by for each in writes.closings}
+    writes.audits = [each for each in writes.audits if not frozen or each.id in ending]
     writes.records += [each for each in kept.records if each.layer is layer]
     writes.closings += [each for each in kept.closings if layer_of(each.id) is layer]
     writes.supports += [each for each in kept.supports if layer_of(each.record_id) is layer]

@@ -65,8 +65,8 @@ class Grounds(Result):
         return [Scope(each) for each in dict.fromkeys([self.pack.scope, *walked])]
 
     def standing(self, store: Store, call: Call) -> Grounds:
-        """The same without the lines of what was cancelled or forgotten since, and of what rests on what was cancelled. Of a concept not
-        all sources are cited: once something was cancelled, it may be one of these."""
+        """The same without the lines of what was cancelled or forgotten since, and of what rests on what was cancelled. Of a concept and of an
+        episode not all sources are cited: once something was cancelled, it may be one of these."""
         removals = Basis.of(store, self.scopes, call).removals
         if removals == self.removals:
             return self
@@ -82,7 +82,8 @@ class Grounds(Result):
         kept = [
             line
             for line in self.lines
-            if line.layer != "concept" and not gone.intersection([line.id, *resting[line.id]])
+            if line.layer not in ("concept", "episode")
+            and not gone.intersection([line.id, *resting[line.id]])
         ]
         return self.model_copy(update={"lines": kept, "removals": removals})
 

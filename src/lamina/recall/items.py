@@ -59,7 +59,8 @@ def layers_view(
             for place, item in enumerate(chosen.get(layer, ()), start=1)
         ]
 
-    hidden: dict[str, Any] = {"content": None, "summary": None} if request.exclude_content else {}
+    words: dict[str, Any] = {"content": None, "summary": None, "summary_sentences": []}
+    hidden = words if request.exclude_content else {}
     return PackLayers(
         beliefs=ranked(RankedBelief, Layer.BELIEFS),
         facts=ranked(RankedFact, Layer.FACTS),

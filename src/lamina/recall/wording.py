@@ -16,7 +16,7 @@ from lamina.kernel.records import Concept, Episode, Fact, Layer, Record, layer_o
 from lamina.kernel.time import Instant, rfc3339
 from lamina.store.ports.store import Store
 
-__all__ = ["without_cancelled"]
+__all__ = ["reworded", "without_cancelled"]
 
 RecordT = TypeVar("RecordT", bound=Record)
 
@@ -24,7 +24,7 @@ RecordT = TypeVar("RecordT", bound=Record)
 def without_cancelled(
     store: Store, tenant_id: str, records: Sequence[RecordT], *, seen_at: Instant | None = None
 ) -> list[RecordT]:
-    """The records in their order. A concept has lost the sentences of facts that are hidden, an episode with a cancelled
+    """The records in their order. A concept has lost the sentences that tell facts that are hidden, an episode with a cancelled
     event its summary and the words of its name.
 
     Versions as of an earlier ``seen_at`` are judged by what they rested on then; what was cancelled since is left out
@@ -44,20 +44,26 @@ def without_cancelled(
         **store.log.get(tenant_id, event_ids),
     }
     return [
-        _reworded(
+        reworded(
             record, [sources[s.source_id] for s in supports.get(record.id, ()) if s.source_id in sources]
         )
         for record in records
     ]
 
 
-def _reworded(record: RecordT, sources: Collection[Record | Event]) -> RecordT:
+def reworded(record: RecordT, sources: Collection[Record | Event]) -> RecordT:
+    """A record without the words of those of its sources that are hidden."""
     if not any(source.excluded for source in sources):
         return record
     if isinstance(record, Episode):
         return replace(record, name=f"Conversation of {rfc3339(record.started_at)[:10]}", summary="")
     if isinstance(record, Concept):
-        return replace(record, summary=_without(record.summary, sources))
+        held = {source.id for source in sources if not source.excluded}
+        # Of a sentence that a model worded nobody can tell which words are whose.
+        sentences = tuple((text, cites) for text, cites in record.sentences if held.issuperset(cites))
+        worded = " ".join(text for text, _ in sentences)
+        summary = worded if record.sentences else _without(record.summary, sources)
+        return replace(record, summary=summary, sentences=sentences)
     return record
 
 
