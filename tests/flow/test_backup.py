@@ -23,6 +23,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.store.backups.folder import BackupFolder
 from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.sqlite import SqliteStore, heads_of
+from lamina.store.sqlite.copies import copying
 from lamina.store.sqlite.restore import RestoredFolder, restore, verify
 
 HOUR = 3600 * SECOND_US
@@ -255,3 +256,19 @@ def test_a_kill_at_any_moment_leaves_all_of_it_or_nothing(data: Path, tmp_path: 
         assert damage.documents_check(folder, repaired=[]).state == "ok"
         assert {"backing-up", "restoring"}.isdisjoint(path.name for path in folder.iterdir())
     source.close()
+
+
+def test_an_erasure_takes_the_copy_away_that_a_killed_backup_left(data: Path) -> None:
+    """The database as it was, with all that is erased, and unsealed: the next backup may come in a year."""
+    store = SqliteStore(data, durable=False)
+    with copying(data) as copies:
+        (copies / "lamina.db").write_bytes(b"as it was")
+        store.traces.scrub()
+        assert copies.exists(), "the one that makes it takes it away"
+    (data / "backing-up").mkdir()
+    (data / "backing-up" / "lamina.db").write_bytes(b"as it was")
+    assert any("backup" in found for found in store.traces.look())
+    store.traces.scrub()
+    assert not (data / "backing-up").exists()
+    assert store.traces.look() == ()
+    store.close()

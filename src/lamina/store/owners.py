@@ -379,7 +379,7 @@ FILES: Final[Mapping[str, FilePlace]] = {
     "checked.json": FilePlace(why="what a check of the files saw: damage, by table"),
     "backup.json": FilePlace(why="when the newest backup was made"),
     "backing-up/*": FilePlace(
-        why="a copy while a backup is made; backups are dealt with when they are restored (decision 0045)"
+        erased_by=_SCRUB  # what a killed backup left; one that is being made is dealt with when it is restored (decision 0045)
     ),
     "restoring/*": FilePlace(
         why="a backup on its way in; what was erased after it is applied before it is served"

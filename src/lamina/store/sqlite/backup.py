@@ -7,18 +7,15 @@ the same hashes (``restore``). A copy of their files would be of another moment 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 import apsw
 
 from lamina import __version__, limits
-from lamina.errors import Conflict, Fault, Invalid, Unavailable
+from lamina.errors import Fault, Invalid, Unavailable
 from lamina.kernel.time import Instant
 from lamina.store.backups.archive import member_of, write_archive
 from lamina.store.backups.folder import BackupFolder
@@ -27,6 +24,7 @@ from lamina.store.backups.sealing import RandomBytes, Secret
 from lamina.store.blocks import load_blocks
 from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers, open_connection
+from lamina.store.sqlite.copies import copying
 from lamina.store.sqlite.digits import hash_of
 from lamina.store.sqlite.engine import FILE_NAME, require_store
 from lamina.store.sqlite.migrate import migrations, schema_number_of
@@ -36,8 +34,6 @@ from lamina.store.sqlite.worker_lock import usable
 __all__ = ["Backup", "BackupRequest", "back_up", "tenant_states"]
 
 _SQL = load_blocks("lamina.store.sqlite")
-_COPIES: Final = "backing-up"
-_LOCK: Final = "backup.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,7 @@ def back_up(
     (CANNOT_WRITE_BACKUP, CANNOT_OPEN_STORE).
     """
     require_store(folder)
-    with usable(folder), _alone(folder), _copies(folder) as copies:
+    with usable(folder), copying(folder) as copies:
         copy = copies / DATABASE
         if not _copied(folder / FILE_NAME, copy, stopping):
             return None
@@ -138,30 +134,6 @@ def _number(row: Row) -> int:
 def _text(row: Row) -> str:
     value = row[1] if len(row) > 1 else ""
     return value.decode() if isinstance(value, bytes) else str(value or "")
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    with (folder / _LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise Conflict(
-                "BACKUP_RUNNING", f"another process makes a backup of {folder}", hint="wait until it is done"
-            ) from error
-        yield
-
-
-@contextlib.contextmanager
-def _copies(folder: Path) -> Iterator[Path]:
-    """An empty folder for copies; whatever a process that was killed left in it goes first."""
-    copies = folder / _COPIES
-    shutil.rmtree(copies, ignore_errors=True)
-    copies.mkdir(mode=0o700)
-    try:
-        yield copies
-    finally:
-        shutil.rmtree(copies, ignore_errors=True)
 
 
 def _copied(database: Path, copy: Path, stopping: Callable[[], bool]) -> bool:

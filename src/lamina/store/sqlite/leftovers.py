@@ -20,6 +20,7 @@ from lamina.store.documents.checking import opened
 from lamina.store.owners import TABLES, Holds
 from lamina.store.rules.traces import IDS
 from lamina.store.sqlite.connection import open_connection
+from lamina.store.sqlite.copies import COPIES
 from lamina.store.sqlite.digits import id_bytes
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.upkeep import REPOSITORIES
@@ -63,6 +64,8 @@ def leftovers(path: Path) -> tuple[str, ...]:
     found = [*_in_database(path)]
     if (folder / ASIDE).exists():
         found.append("a copy of the log is being derived anew")
+    if (folder / COPIES).exists():
+        found.append("a backup has a copy of the database, or was killed with it")
     for repository in sorted((folder / REPOSITORIES).glob("*.git*")):
         found += [f"{repository.name}: {fault}" for fault in _in_repository(repository)]
     return tuple(found)

@@ -42,6 +42,7 @@ from lamina.store.rules.traces import (
 )
 from lamina.store.sqlite.codec import event_row, json_list, read_content, read_event
 from lamina.store.sqlite.connection import Readers, Writer
+from lamina.store.sqlite.copies import drop_left_copies
 from lamina.store.sqlite.digits import id_of
 from lamina.store.sqlite.leftovers import leftovers, rows_with
 from lamina.store.sqlite.messages import erase_messages
@@ -218,6 +219,7 @@ class SqliteTraces:
     def scrub(self) -> Scrubbed:
         """Mirrors ``Traces.scrub``."""
         state = self._readers.row(_SQL["scrubbing_state"], ())
+        drop_left_copies(self._path.parent)
         scrubbed = scrub(self._path, self._writer)
         if state is not None and scrubbed.log_emptied and state[1] < state[0]:
             self._writer.write(lambda connection: connection.execute(_SQL["end_scrubbing"], (state[0],)))
