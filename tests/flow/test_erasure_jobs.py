@@ -19,12 +19,15 @@ from lamina.forget.ending import told_of
 from lamina.forget.runner import Eraser
 from lamina.kernel.events import IDENTITY, Origin, Party, Trust
 from lamina.kernel.records import Evidence, Mention, Subject
+from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.erasures import ErasurePhase
 from lamina.store.ports.index import TextRow
+from lamina.store.ports.log import Capture
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.connection import open_connection
@@ -249,6 +252,24 @@ def test_what_is_under_a_legal_hold_is_neither_hidden_nor_erased(house: House) -
         ["acme-v-doe"],
         1,
     )
+
+
+def test_a_legal_hold_on_the_scope_of_documents_keeps_them(house: House) -> None:
+    change = Change("notes/tea.md", ChangeKind.PUT, b"evidence")
+    told = Capture(draft("evidence", RELAY_SCOPE, caller="user:alice", observed_actor=Party.of("user:alice")))
+    write = Write(tenant_id=TENANT, author="user:alice", message="w", changes=[change], captures=[told])
+    written = house.store.documents.write([write])[0]
+    hold = {"legal_holds": [{"id": "acme-v-doe", "scope": RELAY_SCOPE}]}
+    house.here.said("PUT", "/v1/policy/tenant/acme", hold, by=ROOT)
+    shown = house.post("/v1/erasures/preview", {"scope": ALICE})
+    assert house.here.said("GET", shown["manifest_url"])["documents_to_delete"] == []
+    house.start()
+    house.work()
+    kept = house.store.documents.read(TENANT, "notes/tea.md")
+    assert kept is not None
+    assert kept.content == b"evidence"
+    assert house.store.log.get(TENANT, written.event_ids).keys() == {*written.event_ids}
+    assert house.store.log.get(TENANT, house.home[1:]) == {}
 
 
 def test_who_may_not_erase_is_told_so_and_learns_nothing(house: House) -> None:

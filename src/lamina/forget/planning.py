@@ -89,11 +89,15 @@ class Planner:
         self._store = store
         self._about = about or _about_nobody
 
-    def owned(self, tenant_id: str, actors: Sequence[str]) -> Owned:
-        """The documents that are about a person or that they alone wrote, and those that they wrote together with others."""
+    def owned(self, tenant_id: str, actors: Sequence[str], held: Collection[Scope] = ()) -> Owned:
+        """The documents that are about a person or that they alone wrote, and those that they wrote together with others. None where a
+        hold keeps the scope in which all documents are."""
         if not actors:
             return Owned()
-        return self._store.traces.owned(tenant_id, actors, self._about(tenant_id, actors))
+        owned = self._store.traces.owned(tenant_id, actors, self._about(tenant_id, actors))
+        if any(each.contains(RELAY_SCOPE) for each in held):
+            return replace(owned, paths=(), shared_paths=(), event_ids=())
+        return owned
 
     def of_documents(self, tenant_id: str, owned: Owned) -> set[str]:
         """The records of the scope of documents for which nothing speaks but what tells of these."""
@@ -105,7 +109,7 @@ class Planner:
         """The plan of erasing a scope, as things stand."""
         actors = actors_of(scope)
         area = Area((scope,), tuple(hold.scope for hold in rules.holds))
-        owned = self.owned(tenant_id, actors)
+        owned = self.owned(tenant_id, actors, area.held)
         taken = self.of_documents(tenant_id, owned)
         told = self._store.log.get(tenant_id, owned.event_ids).values()
         authored = [Candidate(event.id, event.scope, event.position) for event in told]

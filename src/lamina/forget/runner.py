@@ -197,7 +197,7 @@ class _Work:
             self._tombstones.append(listed_of(self.job))
         lines = {kind: self._lines(kind) for kind in (LineKind.DELETE, LineKind.REDACT)}
         inside = self._inside()
-        owned = self._planner.owned(self.job.tenant_id, self.job.place.actors)
+        owned = self._owned()
         self._erase_records(self._planner.of_documents(self.job.tenant_id, owned), inside)
         going = [(scope in inside, kind, id_) for kind, found in lines.items() for id_, scope in found]
         # What others' claims rest on goes first, while all that these rest on is there; then what lies in others' scopes.
@@ -239,6 +239,10 @@ class _Work:
             size = _next_size(size, held_s)
             self._sleep(min(held_s, limits.ERASURE_PAUSE_S_MAX))
 
+    def _owned(self) -> Owned:
+        place = self.job.place
+        return self._planner.owned(self.job.tenant_id, place.actors, place.held)
+
     def _with_late(self, owned: Owned, gone: Collection[str], inside: Collection[Scope]) -> Owned:
         """What is owned, with what others made of it since the plan, which can be minutes ago: what tells of that goes here."""
         done = set(gone)
@@ -249,7 +253,7 @@ class _Work:
                 self._erase_records(self._planner.of_documents(self.job.tenant_id, told), inside)
                 self._erase_events([(LineKind.DELETE, id_) for id_ in told.event_ids], inside)
                 done |= late
-            now = owned.joined(self._planner.owned(self.job.tenant_id, self.job.place.actors))
+            now = owned.joined(self._owned())
             if now == owned:
                 break
             owned = now
