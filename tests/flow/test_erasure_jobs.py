@@ -254,6 +254,24 @@ def test_what_is_under_a_legal_hold_is_neither_hidden_nor_erased(house: House) -
     )
 
 
+@pytest.mark.parametrize("cascade", ["derived_only", "redact_events"])
+def test_nothing_of_what_is_under_a_legal_hold_is_forgotten(house: House, cascade: str) -> None:
+    event = append(house.store, "evidence", scope=HELD)[0]
+    stated = fact("evidence", HELD, event_id=event.id)
+    land(house.store, Writes(records=[stated], supports=[support(stated.id, event.id)]), scope=HELD)
+    hold = {"legal_holds": [{"id": "acme-v-doe", "scope": HELD}]}
+    house.here.said("PUT", "/v1/policy/tenant/acme", hold, by=ROOT)
+    before = list(house.store.snapshot())
+    for named in ({"memory_ids": [stated.id]}, {}):
+        asked = {"scope": HELD, "cascade": cascade, "selector": named, "confirm_all": not named}
+        refused = house.here.call("POST", "/v1/forget", asked)
+        assert (refused.status_code, refused.json()["error_code"]) == (409, "LEGAL_HOLD")
+        assert "acme-v-doe" not in refused.text
+    assert list(house.store.snapshot()) == before
+    assert house.store.log.get(TENANT, [event.id])[event.id].content == event.content
+    house.post("/v1/forget", {"scope": ALICE, "cascade": cascade, "confirm_all": True})
+
+
 def test_a_legal_hold_on_the_scope_of_documents_keeps_them(house: House) -> None:
     change = Change("notes/tea.md", ChangeKind.PUT, b"evidence")
     told = Capture(draft("evidence", RELAY_SCOPE, caller="user:alice", observed_actor=Party.of("user:alice")))

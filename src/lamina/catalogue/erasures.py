@@ -36,6 +36,12 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The list of what was erased has a line that this release did not write. Nothing was restored.",
         hint="take a copy of the list that is whole, or the release that wrote it",
     ),
+    "LEGAL_HOLD": ErrorCode(
+        "Conflict",
+        STATE,
+        "The tenant's policy keeps everything in `details.scope` (`legal_holds`): no part of it is forgotten. Nothing was changed.",
+        hint="an administrator of the tenant lifts it in the tenant's policy (legal_holds)",
+    ),
     "PREVIEW_EXPIRED": ErrorCode(
         "Gone",
         STATE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lamina.errors import Conflict
 from lamina.forget.planning import RulesOf
 from lamina.forget.selecting import derived_alone, selected
 from lamina.forget.stepping import erase_part
@@ -36,6 +37,8 @@ class Forgetting:
         cascade: Cascade = request.cascade or rules.cascade
         if cascade == "redact_events":  # where the tenant's policy says so, nobody asked for its grant yet
             call.permits.require(Grant(Capability.FORGET_REDACT_EVENTS, Scope(request.scope)))
+        if any(hold.scope.contains(Scope(request.scope)) for hold in rules.holds):
+            raise _held(request)
         chosen = selected(self._store, tenant_id, request)
         records = chosen.records
         if request.with_derived:
@@ -69,6 +72,16 @@ class Forgetting:
             counts += erase_part(self._store, self._tombstones, erasure, _listed(erasure, request, call))
         deleted = ForgottenCounts.model_validate({layer.value: counts[layer] for layer in Layer})
         return Answer(Forgotten(deleted=deleted, audit_id=call.audit_id))
+
+
+def _held(request: Forget) -> Conflict:
+    """Why a hold is there is the tenant's own business, so it is not named."""
+    return Conflict(
+        "LEGAL_HOLD",
+        f"a legal hold keeps everything in {request.scope}",
+        hint="an administrator of the tenant lifts it in the tenant's policy (legal_holds)",
+        details={"scope": request.scope},
+    )
 
 
 def _listed(erasure: Erasure, request: Forget, call: Call) -> ListedErasure:

@@ -29,7 +29,7 @@ def forget_operations(store: Store, rules: RulesOf, tombstones: TombstoneList) -
             grants=_grants,
             handler=Forgetting(store, rules, tombstones).forget,
             summary="Forget records of one scope, and the words that they came from if asked to.",
-            fails=("EMPTY_SELECTOR_WITHOUT_CONFIRMATION", "INVALID_FILTER", "INVALID_RANGE"),
+            fails=("EMPTY_SELECTOR_WITHOUT_CONFIRMATION", "INVALID_FILTER", "INVALID_RANGE", "LEGAL_HOLD"),
         )
     ]
 
