@@ -146,9 +146,7 @@ WAIT_S_MAX: Final = 30.0
 LEARN_S_MAX: Final = 2.0  # for what a correction of somebody's identity makes of it
 KEY_WAITS_MAX: Final = 32  # at once, for another call with the same idempotency key to end
 KEY_WAITS_OF_TENANT_MAX: Final = 16
-WAITS_MAX: Final = (
-    32  # at once: each holds a thread, of 96 that serve calls; who comes then is answered at once
-)
+WAITS_MAX: Final = 32  # at once: each holds a thread of those that serve calls; who comes then need not wait
 
 # Jobs: 5, 10, 20, 40 s, then failed and visible.
 JOB_ATTEMPTS_MAX: Final = 5
