@@ -144,6 +144,22 @@ def test_one_value_of_a_memory_is_forgotten_and_the_others_are_still_listed(hous
     assert {each["memory"] for each in found["results"]} == left
 
 
+@pytest.mark.parametrize(
+    ("metadata", "text"), [({}, "Ana\x00moved"), ({"notes": "n" * 250_000}, "\N{FIRE}" * 4000)]
+)
+def test_an_update_that_cannot_be_kept_leaves_the_memory(
+    house: House, metadata: dict[str, str], text: str
+) -> None:
+    """Once it was retracted before the words that were to take its place were refused."""
+    house.add("I live in Porto.", "The wifi code is under the router.", metadata=metadata)
+    house.derive()
+    held = house.listed()
+    for each in held.values():
+        assert house.call("PUT", f"/v1/memories/{each['id']}/", {"text": text}).status_code == 400
+    house.derive()
+    assert house.listed() == held
+
+
 def test_words_can_be_kept_as_they_stand(house: House) -> None:
     house.add("I live in Porto.", infer=False, expiration_date="2026-05-14")
     house.derive()

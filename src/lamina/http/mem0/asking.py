@@ -31,17 +31,21 @@ class Asker:
     now: Instant
     out: dict[str, str] = field(default_factory=dict)
 
-    def ask(self, name: str, request: Mapping[str, Any]) -> Any:
-        """The result of an operation, a model as its row says; raises ``LaminaError``."""
-        operation = self.operations[name]
+    def read(self, name: str, request: Mapping[str, Any]) -> Any:
+        """A request as an operation takes it; raises what ``ask`` raises of one that it does not take."""
         try:
-            body = to_json(request)
+            to_json(request)
         except ValueError as error:
             raise Malformed("INVALID_BODY", "the body nests too deep") from error
         try:
-            parsed = operation.request.model_validate(dict(request))
+            return self.operations[name].request.model_validate(dict(request))
         except ValidationError as error:
             raise from_validation(error, "INVALID_REQUEST") from error
+
+    def ask(self, name: str, request: Mapping[str, Any]) -> Any:
+        """The result of an operation, a model as its row says; raises ``LaminaError``."""
+        operation, parsed = self.operations[name], self.read(name, request)
+        body = to_json(request)
         asked = replace(self.inbound.asked, endpoint=f"mem0 {name}")
         inbound = replace(self.inbound, body=body, key=None, asked=asked, out={})
         try:

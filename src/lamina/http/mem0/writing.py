@@ -235,9 +235,11 @@ def _replace(
         asker=asker,
         replaced=found,
     )
-    # First what may be refused: somebody else's word is not everybody's to end.
+    said: Json = {"envelope": {"scope": scope, **turn}}
+    asker.read("experience", said)  # words that cannot be kept take nobody's place
+    # Then what may be refused: somebody else's word is not everybody's to end.
     _retract(asker, found, memory, "Other words took its place.", waits=waits)
-    asker.ask("experience", {"envelope": {"scope": scope, **turn}})
+    asker.ask("experience", said)
 
 
 def update_many(asker: Asker, asked: BatchAsked) -> Json:
