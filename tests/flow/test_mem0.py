@@ -160,6 +160,18 @@ def test_an_update_that_cannot_be_kept_leaves_the_memory(
     assert house.listed() == held
 
 
+def test_an_update_is_whole_or_refused_whatever_the_rate_allows(make_world: Callable[..., Any]) -> None:
+    """Once the last write that a caller had left retracted a memory, and its new words were one too many."""
+    house = House(make_world(doors="mem0", rate_limit_write="2/m"))
+    house.add("The wifi code is under the router.")
+    house.derive()
+    (own,) = [each["id"] for each in house.listed().values()]
+    assert house.ask("PUT", f"/v1/memories/{own}/", {"text": "The code is gone"})["status"] == "replaced"
+    assert set(house.listed()) == {"The code is gone"}
+    assert house.call("PUT", f"/v1/memories/{own}/", {"text": "It is back"}).status_code == 429
+    assert set(house.listed()) == {"The code is gone"}
+
+
 def test_words_can_be_kept_as_they_stand(house: House) -> None:
     house.add("I live in Porto.", infer=False, expiration_date="2026-05-14")
     house.derive()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -42,14 +43,16 @@ class Asker:
         except ValidationError as error:
             raise from_validation(error, "INVALID_REQUEST") from error
 
-    def ask(self, name: str, request: Mapping[str, Any]) -> Any:
-        """The result of an operation, a model as its row says; raises ``LaminaError``."""
+    def ask(self, name: str, request: Mapping[str, Any], *, goes_on: bool = False) -> Any:
+        """The result of an operation, a model as its row says; raises ``LaminaError``. One that ``goes_on`` with what another write of the
+        call has begun is not counted: the caller's rate would leave half of it."""
         operation, parsed = self.operations[name], self.read(name, request)
         body = to_json(request)
         asked = replace(self.inbound.asked, endpoint=f"mem0 {name}")
         inbound = replace(self.inbound, body=body, key=None, asked=asked, out={})
         try:
-            principal = self.gateway.identify(inbound, operation)
+            identify = self.gateway.known if goes_on else partial(self.gateway.identify, operation=operation)
+            principal = identify(inbound)
             return self.gateway.execute(operation, parsed, inbound, principal).answer.result
         finally:
             self.out.update(inbound.out)

@@ -239,7 +239,7 @@ def _replace(
     asker.read("experience", said)  # words that cannot be kept take nobody's place
     # Then what may be refused: somebody else's word is not everybody's to end.
     _retract(asker, found, memory, "Other words took its place.", waits=waits)
-    asker.ask("experience", said)
+    asker.ask("experience", said, goes_on=True)
 
 
 def update_many(asker: Asker, asked: BatchAsked) -> Json:
