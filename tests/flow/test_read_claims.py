@@ -144,6 +144,25 @@ def test_pages_pin_the_instant_of_the_first(world: Any) -> None:
     assert world.ids("/v1/facts")[0] == late.id
 
 
+@pytest.mark.parametrize("layer", ["facts", "beliefs"])
+def test_pages_as_of_a_time_to_come_pin_what_is_known_at_the_first(world: Any, at: Any, layer: str) -> None:
+    """A caller whose clock is ahead asks so: what changed between two pages was on neither."""
+    made = world.fact if layer == "facts" else world.belief
+    records = [made(str(number), recorded_from=NOON - number) for number in range(3)]
+    world.land(*records)
+    asked = {"scope": SCOPE, "limit": 1, "as_of": "2026-05-14T12:00:00Z"}
+    first = world.get(f"/v1/{layer}", **asked)
+    changed_at = at("2026-05-13T12:00:05Z")
+    last = records[-1]
+    revised = replace(last, version=2, recorded_from=changed_at)
+    world.land(revised, closings=[Closing(last.tenant_id, last.id, 1, changed_at, None)])
+    shown, cursor = [*first["items"]], first["next_cursor"]
+    while cursor is not None:
+        page = world.get(f"/v1/{layer}", **asked, cursor=cursor)
+        shown, cursor = [*shown, *page["items"]], page["next_cursor"]
+    assert [(each["id"], each["version"]) for each in shown] == [(each.id, 1) for each in records]
+
+
 def test_a_fact_as_it_was_held(world: Any, stages: Any) -> None:
     poc_id = next(record_id for record_id, _ in stages)
     assert world.get(f"/v1/facts/{poc_id}")["version"] == 2
@@ -398,7 +417,7 @@ def test_a_record_of_any_layer_says_why_as_of_an_earlier_time(world: Any) -> Non
     assert world.refused(f"/v1/why/{fact.id}", as_of="2026-05-12") == (404, "NOT_FOUND")
 
 
-def test_a_version_as_of_an_earlier_time_has_no_end_yet(world: Any) -> None:
+def test_a_version_as_of_an_earlier_time_has_no_end_yet(world: Any, at: Any) -> None:
     fact = world.fact()
     changed_at = NOON + DAY
     world.land(
@@ -406,6 +425,7 @@ def test_a_version_as_of_an_earlier_time_has_no_end_yet(world: Any) -> None:
         replace(fact, version=2, recorded_from=changed_at),
         closings=[Closing(fact.tenant_id, fact.id, 1, changed_at, "fact_later")],
     )
+    at("2026-05-16T12:00:00Z")
     (listed,) = world.get("/v1/facts", scope=SCOPE, as_of="2026-05-13T20:00:00Z")["items"]
     single = world.get(f"/v1/facts/{fact.id}", as_of="2026-05-13T20:00:00Z")
     assert listed == single

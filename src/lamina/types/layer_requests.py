@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -92,15 +93,16 @@ class TimedReads(Request):
         return self
 
     def axes(self, now: Instant, window: Interval | None = None) -> Axes:
-        """The axes that these words mean at ``now``, which is where ``as_of`` stands when it is given. ``window`` is what
-        ``natural`` names."""
-        return Axes.asked(
+        """The axes that these words mean at ``now``, which is where ``as_of`` stands when it is given, or what is known of one to come.
+        ``window`` is what ``natural`` names."""
+        axes = Axes.asked(
             now,
-            as_of=None if self.as_of is None else now,
+            as_of=None if self.as_of is None else max(now, self.as_of),
             valid_during=window if self.valid_during is None else self.valid_during,
             recorded_during=self.recorded_during,
             superseded=self.include_superseded,
         )
+        return replace(axes, seen_at=min(axes.seen_at, now))
 
 
 _BOUNDS = ("as_of", "valid_during", "recorded_during", "since", "until", "overlapping")

@@ -17,13 +17,14 @@ from lamina.kernel.time import Axes, Instant
 from lamina.kernel.views import BeliefView, belief_view, fact_view
 from lamina.recall.changed import changes_of
 from lamina.recall.layers.lenses import lens_of
-from lamina.recall.layers.pages import Place, place_of
+from lamina.recall.layers.pages import Place
 from lamina.recall.layers.reach import entity_named, reach_of, traversed
 from lamina.recall.layers.reading import (
     counting,
     cursor_after,
     one_record,
     one_seen_at,
+    place_in,
     present,
     records_page,
     supports_by_record,
@@ -47,7 +48,7 @@ class ClaimReads:
     def facts(self, request: FactsRequest, call: Call) -> Answer:
         """A page of facts."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
+        place = place_in(request, self._store.log, call, reach.scopes)
         tenant_id = call.principal.tenant_id
         subject = None
         if request.subject is not None:
@@ -131,7 +132,7 @@ class ClaimReads:
     def beliefs(self, request: BeliefsRequest, call: Call) -> Answer:
         """A page of beliefs."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
+        place = place_in(request, self._store.log, call, reach.scopes)
         tenant_id = call.principal.tenant_id
         subject = None
         if request.about is not None:
@@ -141,7 +142,8 @@ class ClaimReads:
             if subject is None:
                 return Answer(BeliefPage(items=[], next_cursor=None, has_more=False), warnings=reach.warnings)
         axes = axes_of(self._store.definitions, call, request, place)
-        lens = lens_of(self._store.definitions, tenant_id, axes.seen_at, now=call.now)
+        seen_at = max(axes.seen_at, request.as_of or axes.seen_at)
+        lens = lens_of(self._store.definitions, tenant_id, seen_at, now=call.now)
         query = RecordQuery(
             tenant_id=tenant_id,
             layer=Layer.BELIEFS,
@@ -154,7 +156,7 @@ class ClaimReads:
         )
         page = records_page(self._store.records, Belief, query, place, limit=request.limit)
         result = BeliefPage(
-            items=with_tensions(self._store, call, page.rows, axes.seen_at),
+            items=with_tensions(self._store, call, page.rows, seen_at),
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
             scopes_traversed=traversed(reach, self._store.log, call, page.rows),

@@ -12,14 +12,14 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.views import episode_view, event_view
 from lamina.language.quarantine import quarantine_of
-from lamina.recall.layers.pages import place_of, scan
+from lamina.recall.layers.pages import scan
 from lamina.recall.layers.reach import reach_of, traversed
 from lamina.recall.layers.reading import (
     cursor_after,
     not_found,
     one_record,
     one_seen_at,
-    present,
+    place_in,
     records_page,
     supports_by_record,
 )
@@ -44,7 +44,7 @@ class EventReads:
     def events(self, request: EventsRequest, call: Call) -> Answer:
         """A page of events."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
+        place = place_in(request, self._store.log, call, reach.scopes)
         query = _event_query(request, call.principal.tenant_id, reach.scopes, place.snapshot)
         window = window_asked(self._store.definitions, call, request, place)
         labels = frozenset(request.labels)
@@ -87,7 +87,7 @@ class EventReads:
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
         """A page of episodes."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
+        place = place_in(request, self._store.log, call, reach.scopes)
         axes = axes_of(self._store.definitions, call, request, place)
         if request.overlapping is not None and axes.valid_during is None:
             axes = replace(axes, valid_at=None)  # the range asked for takes the place of the pin

@@ -13,10 +13,11 @@ from lamina.kernel.operations import Call
 from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.recall.layers.pages import Place, Scanned, scan
+from lamina.recall.layers.pages import Place, Scanned, place_of, scan
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.queries import Shown
+from lamina.types.layer_requests import TimedRequest
 
 __all__ = [
     "counting",
@@ -24,6 +25,7 @@ __all__ = [
     "not_found",
     "one_record",
     "one_seen_at",
+    "place_in",
     "present",
     "records_page",
     "supports_by_record",
@@ -56,6 +58,15 @@ def present(
     is_ahead = newest > call.now + limits.CLOCK_AHEAD_S_MAX * SECOND_US
     is_now = as_of >= call.now - (limits.AS_OF_NOW_S * SECOND_US if is_ahead else 0)
     return newest if is_now else as_of
+
+
+def place_in(request: TimedRequest, log: EventLog, call: Call, scopes: Collection[Scope]) -> Place:
+    """Where the page of a list begins, in what those scopes know. As of a time to come that is what is known now: what is told between two
+    pages has no part in either."""
+    snapshot = present(log, call, scopes, request.as_of)
+    if request.as_of is not None and snapshot > call.now:
+        snapshot = min(snapshot, present(log, call, scopes))
+    return place_of(request, snapshot, call.now)
 
 
 def one_seen_at(log: EventLog, call: Call, as_of: Instant | None) -> Instant | None:

@@ -14,9 +14,15 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.understanding import INVALIDATION_THRESHOLD, Relation, words_of_topic
 from lamina.kernel.views import ConceptView, concept_view
-from lamina.recall.layers.pages import place_of
 from lamina.recall.layers.reach import Reach, reach_of, traversed
-from lamina.recall.layers.reading import cursor_after, one_record, one_seen_at, present, records_page
+from lamina.recall.layers.reading import (
+    cursor_after,
+    one_record,
+    one_seen_at,
+    place_in,
+    present,
+    records_page,
+)
 from lamina.recall.layers.words import axes_of
 from lamina.recall.understood import standings, with_edges_there
 from lamina.recall.wording import without_cancelled
@@ -50,7 +56,7 @@ class ConceptReads:
     def concepts(self, request: ConceptsRequest, call: Call) -> Answer:
         """A page of concepts, with their neighbours when ``depth`` is more than 1."""
         reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
-        place = place_of(request, present(self._store.log, call, reach.scopes, request.as_of), call.now)
+        place = place_in(request, self._store.log, call, reach.scopes)
         words = words_of_topic(request.topic or "")
         query = RecordQuery(
             tenant_id=call.principal.tenant_id,
