@@ -187,6 +187,26 @@ def test_what_replaced_a_value_outlives_the_cancelled_word_that_was_wrong(memory
     assert live == replayed
 
 
+@pytest.mark.parametrize("said", ["I live in {}.", "I like {}."])
+def test_what_replaced_a_cancelled_value_is_not_hidden_with_it(memory: Memory, said: str) -> None:
+    """Once a version that was made of it later was kept out as the cancelled one is, though its own words stand."""
+    told = memory.tell(said.format("Porto"), START)
+    memory.derive()
+    (wrong,) = memory.held(Layer.FACTS)
+    corrected(memory, wrong, START + DAY, object="Lisbon")
+    memory.derive()
+    memory.cancel(told)
+    memory.derive()
+    surer = memory.tell(said.format("Lisbon"), START - 9 * DAY)
+    memory.derive()
+    memory.cancel(surer)
+    memory.derive()
+    facts = [(fact.object.text, fact.valid_from, fact.valid_to) for fact in memory.held(Layer.FACTS)]
+    assert facts == [("Lisbon", START, None)]
+    live, replayed = memory.replayed()
+    assert live == replayed
+
+
 class Told:
     """A world in which Ana told where she lives, and short ways to correct it."""
 

@@ -129,6 +129,7 @@ def corrected_fact(view: View, held: Fact, correction: Correction) -> Fact:
         by_assistant=False,
         handed_over=False,
         said_by=author_of(view, event, held.subject.id) if held.said_by is not None else None,
+        excluded=False,
         extractor=EXTRACTOR,
         slot=slot_of(
             held.subject.id,
