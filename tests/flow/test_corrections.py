@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from given import TENANT, draft
+from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Context, Event, Origin, Trust
 from lamina.kernel.records import Entity, Fact, Layer, Mention
 from lamina.kernel.scopes import Scope
@@ -185,6 +186,27 @@ def test_what_replaced_a_value_outlives_the_cancelled_word_that_was_wrong(memory
     assert belief.object.text == "Lisbon"
     live, replayed = memory.replayed()
     assert live == replayed
+
+
+def test_a_cancellation_passes_over_a_correction_without_words(memory: Memory) -> None:
+    memory.tell("I like ramen.", START)
+    memory.derive()
+    (wrong,) = memory.held(Layer.FACTS)
+    correction = corrected(memory, wrong, START + DAY, object="udon")
+    again = memory.tell("I like udon.", START + 2 * DAY)
+    memory.derive()
+    erasure = Erasure(
+        tenant_id=TENANT,
+        erasure_id="audit_1",
+        by_actor="user:root",
+        cascade="redact_events",
+        redact=[correction.id],
+    )
+    list(erased_in_steps(memory.store, erasure))
+    memory.cancel(again)
+    memory.derive()
+    assert memory.store.jobs.backlog()["pending"] == 0
+    assert memory.store.jobs.backlog()["failed"] == 0
 
 
 @pytest.mark.parametrize("said", ["I live in {}.", "I like {}."])

@@ -25,8 +25,8 @@ class Correction:
 
 
 def correction_of(event: Event) -> Correction | None:
-    """The correction that an event is, None for any other event."""
-    if event.origin.channel != CORRECTION:
+    """The correction that an event is, None for any other event, and for one whose words were erased."""
+    if event.origin.channel != CORRECTION or event.redacted_by is not None:
         return None
     content = event.content
     at = content.get("at")
