@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import AsyncGenerator
 
 from starlette.responses import StreamingResponse
-from starlette.types import Message, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from lamina import limits
 from lamina.kernel.streams import ServerSentEvent
@@ -29,6 +29,15 @@ class EventStream(StreamingResponse):
     def __init__(self, events: AsyncGenerator[bytes], headers: dict[str, str]) -> None:
         super().__init__(events, headers={**headers, "Cache-Control": "no-store"}, media_type=MEDIA_TYPE)
         self._events = events
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Mirrors ``StreamingResponse.__call__``. Who asks with HEAD has the headers, and no stream that nobody would end."""
+        if scope["method"] != "HEAD":
+            await super().__call__(scope, receive, send)
+            return
+        await self._events.aclose()
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body"})
 
     async def stream_response(self, send: Send) -> None:
         """Mirrors ``StreamingResponse.stream_response``; whatever ends it, the events are closed."""
