@@ -35,9 +35,16 @@ def lock_of(folder: Path, name: str = _LOCK) -> IO[str] | None:
         ) from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         file.close()
         return None
+    except OSError as error:
+        file.close()
+        raise Unavailable(
+            "CANNOT_OPEN_STORE",
+            f"{folder / name} cannot be locked: {error.strerror}",
+            hint="name with --data a folder on a disk of this machine: some shared ones have no locks",
+        ) from error
     return file
 
 

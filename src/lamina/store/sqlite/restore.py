@@ -96,7 +96,12 @@ def _held(folder: Path, lock_of: _Lock) -> Iterator[Path]:
     aside = folder / RESTORING
     # Before the lock is taken: a server that begins meanwhile has the lock, or sees that a restore is under way.
     aside.mkdir(mode=0o700, exist_ok=True)
-    lock = lock_of(folder)
+    try:
+        lock = lock_of(folder)
+    except Unavailable:
+        with contextlib.suppress(OSError):
+            aside.rmdir()
+        raise
     if lock is not None and worker_lives(folder):
         lock.close()
         lock = None

@@ -28,10 +28,11 @@ def alone(folder: Path) -> Iterator[int]:
     with usable(folder):
         file = (folder / _NAME).open("w")
     with file as lock:
-        try:
-            _take(lock)
-        except OSError as error:
-            raise _running(folder) from error
+        with usable(folder):
+            try:
+                _take(lock)
+            except BlockingIOError as error:
+                raise _running(folder) from error
         yield lock.fileno()
 
 
