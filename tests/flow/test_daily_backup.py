@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -92,3 +93,25 @@ def test_the_worker_makes_one_when_it_is_due_and_keeps_as_many_as_it_is_told(
     settings.backups.unlink()
     daily.round(lambda: False)
     assert failures.standing() == {}
+
+
+@pytest.mark.parametrize(("keeps", "left"), [(1, [0]), (2, [-1, 0]), (4, [-1, 0, 365])])
+def test_a_clock_that_was_ahead_stops_no_backups(
+    data: Path, monkeypatch: pytest.MonkeyPatch, keeps: int, left: list[int]
+) -> None:
+    """It stood a year ahead for a while: its backup is neither the newest for a year, nor kept in place of those that come."""
+    clock, failures = ManualClock(NOON), Failures()
+    monkeypatch.setattr("lamina.cli.backup_settings.SystemClock", lambda: clock)
+    settings = Settings(
+        data=data, backup_folder=data.with_name("backups"), backup_at="12:00", backup_keep=keeps
+    )
+    daily = daily_backup.DailyBackup(settings, clock, failures)
+    for days in (-1, 365, 0, 0):
+        clock.at = NOON + days * 24 * HOUR
+        daily.round(lambda: False)
+    stamps = {
+        days: time.strftime("%Y%m%dT%H%M%SZ", time.gmtime((NOON + days * 24 * HOUR) // SECOND_US))
+        for days in left
+    }
+    listed = BackupFolder(settings.backups, data).listed()
+    assert [path.name for path in listed] == [f"data-{stamps[days]}.backup" for days in left]

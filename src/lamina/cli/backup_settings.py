@@ -50,7 +50,7 @@ def run_backup(settings: Settings, *, keep: int | None, asks: bool) -> Backup:
     made = back_up(settings.data, backup_request(settings, secret))
     assert made is not None, "nobody tells it to stop"
     if keep is not None:
-        folder_of(settings).keep(keep)
+        folder_of(settings).keep(keep, made.path)
     return made
 
 

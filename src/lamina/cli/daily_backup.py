@@ -10,7 +10,7 @@ from lamina.cli.backup_settings import backup_request, begin_list, folder_of
 from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
-from lamina.store.opening import back_up, backed_up_at_of
+from lamina.store.opening import Backup, back_up, backed_up_at_of
 
 __all__ = ["DailyBackup", "last_due"]
 
@@ -52,16 +52,19 @@ class DailyBackup:
     def round(self, stopping: Callable[[], bool]) -> float:
         """Make a backup if one is due; returns in how many seconds to look again."""
         try:
-            if self._is_due() and back_up(
-                self._settings.data, backup_request(self._settings), stopping=stopping
-            ):
+            made = self._made(stopping) if self._is_due() else None
+            if made is not None:
                 begin_list(self._settings)
-                folder_of(self._settings).keep(self._settings.backup_keep)
+                folder_of(self._settings).keep(self._settings.backup_keep, made.path)
         except Exception as error:
             return max(limits.BACKUP_AGAIN_S, self._failures.note(_PART, error))
         self._failures.over(_PART)
         return limits.BACKUP_LOOK_S
 
     def _is_due(self) -> bool:
-        last = backed_up_at_of(self._settings.data)
-        return last is None or last < last_due(self._clock.now(), self._settings.backup_at)
+        now, last = self._clock.now(), backed_up_at_of(self._settings.data)
+        # One of the future was made by a clock that was ahead: none would be made until then.
+        return last is None or not last_due(now, self._settings.backup_at) <= last <= now
+
+    def _made(self, stopping: Callable[[], bool]) -> Backup | None:
+        return back_up(self._settings.data, backup_request(self._settings), stopping=stopping)

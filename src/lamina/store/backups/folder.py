@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
@@ -76,9 +76,12 @@ class BackupFolder:
             raise _cannot_write(self._folder, error) from error
         return target
 
-    def keep(self, newest: int) -> list[Path]:
-        """Delete all but so many; those that went."""
-        gone = self.listed()[:-newest]
+    def keep(self, newest: int, made: Path) -> list[Path]:
+        """Delete all but so many, the one that was just ``made`` and those before it; those that went. What has a later time in its name
+        is of a clock that was ahead, and goes first."""
+        listed = self.listed()
+        behind = _place(listed, made) + 1
+        gone = [*listed[behind:], *listed[:behind]][:-newest]
         try:
             for path in gone:
                 path.unlink(missing_ok=True)
@@ -102,6 +105,10 @@ class BackupFolder:
             with contextlib.suppress(OSError), path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()
+
+
+def _place(listed: Sequence[Path], made: Path) -> int:
+    return next((number for number, path in enumerate(listed) if path.name == made.name), len(listed))
 
 
 def _sync(folder: Path) -> None:
