@@ -110,6 +110,17 @@ def test_a_failure_of_who_lost_its_lease_changes_nothing(store: Store, retry_at:
     assert (state.state, state.attempts) == ("failed" if retry_at is None else "pending", 2)
 
 
+def test_what_a_clock_ahead_put_off_does_not_wait_for_that_time(store: Store) -> None:
+    """It stood a year ahead while an attempt failed, and a scope is derived in its order."""
+    events = append(store, "one", "two") + append(store, "three", scope=BOB)
+    first, _, third = claim(store)
+    store.jobs.release("worker")
+    for ahead in claim(store):
+        store.jobs.fail(ahead, "no disk", retry_at=NOON + 366 * 86_400 * SECOND_US)
+    assert (first.event.id, third.event.id) == (events[0].id, events[2].id)
+    assert events_of(claim(store)) == events
+
+
 def test_a_held_back_scope_does_not_hide_the_others(store: Store) -> None:
     append(store, *(f"{number}" for number in range(40)))
     [free] = append(store, "free", scope=BOB)

@@ -22,7 +22,7 @@ from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
-from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us
+from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us, waits
 from lamina.store.rules.batches import Place, Turns, shared_batch
 
 __all__ = ["MemoryJobs"]
@@ -248,7 +248,7 @@ def _together(due: Sequence[_Due]) -> list[_Due]:
 
 
 def _is_due(row: JobRow, now: Instant) -> bool:
-    return row.state == "pending" and row.next_attempt_at is not None and row.next_attempt_at <= now
+    return row.state == "pending" and row.next_attempt_at is not None and not waits(row.next_attempt_at, now)
 
 
 def _lease_ran_out(row: JobRow, now: Instant) -> bool:

@@ -20,6 +20,7 @@ from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST
 from lamina.store.rows import Row
+from lamina.store.rules.attempts import WAIT_US_MAX, waits
 from lamina.store.rules.batches import Place, Turns, shared_batch
 from lamina.store.sqlite.codec import STAGE_NUMBERS
 
@@ -76,7 +77,7 @@ def due_in_turn(rows: Rows, stage: int, limit: int, now: Instant, turns: Turns) 
         return chosen.jobs
 
     def waiting(behind: Place, count: int) -> Iterable[Place]:
-        return rows(_SQL["free_scopes"], (stage, now, _earlier(stage), count, *behind))
+        return rows(_SQL["free_scopes"], (stage, now, _earlier(stage), count, *behind, WAIT_US_MAX))
 
     def first_of(place: Place, count: int) -> list[Due]:
         return chosen.runnable(Due(*row) for row in rows(_SQL["pending_of_scope"], (*place, stage, count)))
@@ -99,7 +100,7 @@ def _oldest(rows: Rows, stage: int, limit: int, now: Instant) -> _Chosen:
 
 def _behind(rows: Rows, stage: int, limit: int, now: Instant) -> list[Due]:
     """The first jobs of scopes that nothing holds back, in the order of the log."""
-    places = list(rows(_SQL["free_scopes"], (stage, now, _earlier(stage), limit, "", "")))
+    places = list(rows(_SQL["free_scopes"], (stage, now, _earlier(stage), limit, "", "", WAIT_US_MAX)))
     found = [Due(*row) for place in places for row in rows(_SQL["pending_of_scope"], (*place, stage, limit))]
     return sorted(found, key=attrgetter("seq"))
 
@@ -145,7 +146,7 @@ class _Chosen:
         return found
 
     def _can_run(self, job: Due) -> bool:
-        if job.next_attempt_at > self._now:
+        if waits(job.next_attempt_at, self._now):
             self._free_to[job.place] = min(self._free_to.get(job.place, _LAST), job.position)
         elif job.place not in self._free_to:
             self._free_to[job.place] = self._held_from(job.place)

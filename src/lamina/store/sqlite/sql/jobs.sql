@@ -29,7 +29,7 @@ SELECT event_id FROM job WHERE tenant_id = ?1 AND scope = ?2 AND stage <= ?3 AND
 ORDER BY position LIMIT ?5 + 1;
 
 -- name: free_scopes
--- Scopes behind one, ?5 and ?6, whose first pending job of a stage is due and not held back: ?3 is as above. The index is skipped
+-- Scopes behind one, ?5 and ?6, whose first pending job of a stage is due and not held back: ?3 is as above, ?7 the longest wait. The index is skipped
 -- through from scope to scope, so that a long backlog behind one that waits costs nothing.
 WITH RECURSIVE place (tenant_id, scope) AS (
   SELECT ?5, ?6
@@ -42,7 +42,8 @@ WITH RECURSIVE place (tenant_id, scope) AS (
 )
 SELECT p.tenant_id, p.scope FROM place AS p CROSS JOIN job AS j INDEXED BY job_scope
 WHERE (p.tenant_id <> ?5 OR p.scope <> ?6)
-  AND j.tenant_id = p.tenant_id AND j.scope = p.scope AND j.stage = ?1 AND j.state = 'pending' AND j.next_attempt_at <= ?2
+  AND j.tenant_id = p.tenant_id AND j.scope = p.scope AND j.stage = ?1 AND j.state = 'pending'
+  AND j.next_attempt_at NOT BETWEEN ?2 + 1 AND ?2 + ?7
   AND j.position = (SELECT position FROM job WHERE tenant_id = p.tenant_id AND scope = p.scope
                       AND stage = ?1 AND state = 'pending' ORDER BY position LIMIT 1)
   AND NOT EXISTS (
