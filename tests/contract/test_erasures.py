@@ -248,6 +248,14 @@ def test_one_worker_at_a_time_has_it(store: Store) -> None:
     assert (third.phase, third.outcome.deleted_events) == (ErasurePhase.DELETE, 2)
 
 
+def test_a_failure_of_a_clock_ahead_does_not_wait_for_that_time(store: Store) -> None:
+    store.erasures.begin(job())
+    held = taken(store)
+    assert held is not None
+    store.erasures.put_off(held, "no disk", retry_at=NOON + 366 * 86_400 * SECOND_US)
+    assert taken(store) is not None
+
+
 def test_a_failure_waits_and_a_wish_to_stop_is_seen(store: Store, clock: ManualClock) -> None:
     store.erasures.begin(job())
     held = taken(store)

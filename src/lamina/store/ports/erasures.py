@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
+from lamina import limits
 from lamina.kernel.audit import AuditDraft
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
+from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.ports.lifecycle import LifecycleDraft
 
 __all__ = [
+    "ERASURE_WAIT_US_MAX",
     "ErasedPlace",
     "ErasureFigures",
     "ErasureJob",
@@ -26,6 +28,8 @@ __all__ = [
     "Preview",
     "TouchedScope",
 ]
+
+ERASURE_WAIT_US_MAX: Final = int(limits.ERASURE_AGAIN_S_MAX * SECOND_US)
 
 ErasureStatus = Literal["running", "completed", "cancelled", "failed"]
 
@@ -184,9 +188,11 @@ class ErasureJob:
     """The number of its lease, 0 while nobody has it."""
 
     def is_due(self, now: Instant) -> bool:
-        """Whether somebody may work on it: nobody does, and its last failure is long enough ago."""
+        """Whether somebody may work on it: nobody does, and its last failure is long enough ago. A clock that was ahead noted what is
+        further away than any wait."""
         free = self.lease_until is None or self.lease_until <= now
-        return self.status == "running" and free and self.next_attempt_at <= now
+        waits = 0 < self.next_attempt_at - now <= ERASURE_WAIT_US_MAX
+        return self.status == "running" and free and not waits
 
 
 class Erasures(Protocol):

@@ -14,7 +14,14 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.erasure_rows import erasure_state, figures_text, read_erasure, read_figures
-from lamina.store.ports.erasures import ErasedPlace, ErasureJob, ErasureLine, LineKind, Preview
+from lamina.store.ports.erasures import (
+    ERASURE_WAIT_US_MAX,
+    ErasedPlace,
+    ErasureJob,
+    ErasureLine,
+    LineKind,
+    Preview,
+)
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.erasures import PACE_OF, PATH_LINES, check_no_overlap, pace_of
@@ -147,7 +154,7 @@ class SqliteErasures:
 
     def claim(self, *, now: Instant, lease_until: Instant, owner: str) -> ErasureJob | None:
         """Mirrors ``Erasures.claim``. Looks before it takes the write lock."""
-        row = self._readers.row(_SQL["due_erasure"], (now,))
+        row = self._readers.row(_SQL["due_erasure"], (now, ERASURE_WAIT_US_MAX))
         if row is None:
             return None
         due = read_erasure(row)

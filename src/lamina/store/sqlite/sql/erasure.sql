@@ -92,10 +92,10 @@ SELECT tenant_id, id, scope, status, cancelling, next_attempt_at, lease_until, l
 FROM erasure INDEXED BY erasure_running WHERE tenant_id = ?1 AND status = 'running' ORDER BY id;
 
 -- name: due_erasure
--- The oldest erasure of any tenant that somebody may work on.
+-- The oldest erasure of any tenant that somebody may work on; ?2 is the longest wait after a failure.
 SELECT tenant_id, id, scope, status, cancelling, next_attempt_at, lease_until, lease_owner, fence, state
 FROM erasure INDEXED BY erasure_running
-WHERE status = 'running' AND next_attempt_at <= ?1 AND coalesce(lease_until, 0) <= ?1 ORDER BY id LIMIT 1;
+WHERE status = 'running' AND next_attempt_at NOT BETWEEN ?1 + 1 AND ?1 + ?2 AND coalesce(lease_until, 0) <= ?1 ORDER BY id LIMIT 1;
 
 -- name: lease_erasure
 -- Take an erasure, unless somebody else has by now.
