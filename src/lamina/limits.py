@@ -70,9 +70,7 @@ BODY_UNCOUNTED_BYTES_MAX: Final = 64 * 1024
 BODIES_RETRY_S: Final = 2.0
 # Connections. Streams hold one each, and have bounds of their own.
 CONNECTIONS_MAX: Final = 2048
-CONNECTIONS_OF_ADDRESS_MAX: Final = (
-    512  # more than the streams of a tenant; proxies and this machine are not counted
-)
+CONNECTIONS_OF_ADDRESS_MAX: Final = 512  # more than a tenant's streams; proxies and this machine do not count
 CONNECTIONS_REFUSED_MAX: Final = 128  # that are still told so; past it they are cut off without a word
 CONNECTIONS_WAITING_MAX: Final = 2048  # that no process has taken yet; past it the system refuses them
 CONNECTIONS_RETRY_S: Final = 5.0
