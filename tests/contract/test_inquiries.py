@@ -10,7 +10,7 @@ from given import ALICE, BOB, NOON, TENANT, append, claim, fact, finish_all
 from lamina import limits
 from lamina.kernel.events import Event, ReadAnew, Stage
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import SECOND_US, WAIT_US_MAX
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.model_outputs import ModelOutput
@@ -171,6 +171,13 @@ def test_a_failure_is_tried_again_later_and_in_the_end_stays_visible(store: Stor
     assert (held.state, held.attempts, held.last_error, held.lease_until) == ("failed", 2, "down", None)
     assert store.inquiries.unsettled(TENANT, Scope("org:acm"), 9) == []
     assert take(store, LEASE) == []
+
+
+def test_what_a_clock_ahead_put_off_is_asked(store: Store) -> None:
+    asked(store)
+    (held,) = take(store)
+    store.inquiries.put_off(held, "down", retry_at=NOON + 2 * WAIT_US_MAX)
+    assert [each.id for each in take(store)] == [held.id]
 
 
 def test_what_failed_holds_nobody_back_and_can_be_revived(store: Store) -> None:

@@ -200,6 +200,14 @@ def test_nothing_overtakes_in_a_session(store: Store) -> None:
     assert [row.id for row in claim(store, NOON + 5)] == [1, 2, 3]
 
 
+def test_what_a_clock_ahead_put_off_is_sent(store: Store) -> None:
+    """It stood a year ahead while the graph was not there."""
+    take(store, 15)
+    first = claim(store, limit=1)
+    store.sessions.put_off(first[0], "down", retry_at=NOON + 366 * 1440 * MINUTE, failed=False)
+    assert [row.id for row in claim(store)][:1] == [first[0].id]
+
+
 def test_a_long_session_keeps_nobody_waiting(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "OUTBOX_SESSION_ROWS_MAX", 2)
     take(store, 17)

@@ -20,6 +20,7 @@ __all__ = [
     "FIRST_INSTANT",
     "LAST_INSTANT",
     "SECOND_US",
+    "WAIT_US_MAX",
     "Axes",
     "Clock",
     "Instant",
@@ -35,12 +36,15 @@ __all__ = [
     "rfc3339",
     "rfc3339_or_none",
     "to_datetime",
+    "waits",
 ]
 
 Instant = int
 """Microseconds since 1970, UTC."""
 
 SECOND_US: Final = 1_000_000
+WAIT_US_MAX: Final = 86_400 * SECOND_US
+"""Longer than anything waits for its next attempt."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_PLAIN = datetime(1970, 1, 1)  # noqa: DTZ001 - what is made of it is shown, never compared
 _RFC3339 = re.compile(
@@ -161,6 +165,16 @@ FIRST_INSTANT: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(
 """The beginning of the year 1: nothing earlier can be written."""
 LAST_INSTANT: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 """The end of the year 9999: nothing later can be written."""
+
+
+def waits(next_attempt_at: Instant, now: Instant) -> bool:
+    """Whether the time of the next attempt is still to come. One that is further away than anything waits was noted by a clock that was
+    ahead, and is no time to wait for.
+
+    >>> [waits(at, 0) for at in (0, 1, WAIT_US_MAX, WAIT_US_MAX + 1)]
+    [False, True, True, False]
+    """
+    return 0 < next_attempt_at - now <= WAIT_US_MAX
 
 
 def doubling_us(base_s: float, failures: int, most_s: float = 86_400.0) -> int:

@@ -12,7 +12,7 @@ from lamina.kernel.audit import AuditDraft
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.expiry import expiry_of
 from lamina.kernel.ids import IdSource
-from lamina.kernel.time import Clock, Instant
+from lamina.kernel.time import Clock, Instant, waits
 from lamina.store.memory.audit import put_audits
 from lamina.store.memory.erasing import lay_frozen
 from lamina.store.memory.exclusion import exclude_dependants, hide_event
@@ -22,7 +22,7 @@ from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
-from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us, waits
+from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us
 from lamina.store.rules.batches import Place, Turns, shared_batch
 
 __all__ = ["MemoryJobs"]

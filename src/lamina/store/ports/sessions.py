@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from lamina import limits
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, Instant
+from lamina.kernel.time import SECOND_US, Instant, waits
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.writes import Inquiry
 
@@ -111,7 +111,7 @@ class OutboxRow:
 
     def is_due(self, now: Instant) -> bool:
         """Whether nothing but an earlier row of its session keeps it from being claimed."""
-        return max(self.next_attempt_at or 0, self.lease_until or 0) <= now
+        return (self.lease_until or 0) <= now and not waits(self.next_attempt_at or 0, now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Entity, Mention, Record, Support
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Instant
+from lamina.kernel.time import Instant, waits
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.lifecycle import LifecycleDraft
 
@@ -98,7 +98,7 @@ class Inquiry:
 
     def is_due(self, now: Instant) -> bool:
         """Whether nothing but an earlier one of its scope keeps it from being claimed."""
-        return max(self.next_attempt_at or 0, self.lease_until or 0) <= now
+        return (self.lease_until or 0) <= now and not waits(self.next_attempt_at or 0, now)
 
 
 def inquiry_of(event: Event, task: str, created_at: Instant) -> Inquiry:

@@ -11,13 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina import limits
-from lamina.kernel.time import SECOND_US, Instant, doubling_us
+from lamina.kernel.time import Instant, doubling_us
 
-__all__ = ["JOBS", "OUTBOX", "WAIT_US_MAX", "Patience", "kept_error", "lost_wait_us", "waits"]
-
-
-WAIT_US_MAX: Final = 86_400 * SECOND_US
-"""Longer than anything waits for its next attempt."""
+__all__ = ["JOBS", "OUTBOX", "Patience", "kept_error", "lost_wait_us"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +47,6 @@ OUTBOX: Final = Patience(
     limits.OUTBOX_ATTEMPTS_MAX, limits.OUTBOX_BACKOFF_BASE_S, limits.OUTBOX_BACKOFF_S_MAX
 )
 """For inquiries, too."""
-
-
-def waits(next_attempt_at: Instant, now: Instant) -> bool:
-    """Whether the time of the next attempt is still to come. One that is further away than anything waits was noted by a clock that was
-    ahead, and is no time to wait for.
-
-    >>> [waits(at, 0) for at in (0, 1, WAIT_US_MAX, WAIT_US_MAX + 1)]
-    [False, True, True, False]
-    """
-    return 0 < next_attempt_at - now <= WAIT_US_MAX
 
 
 def lost_wait_us(lost: int) -> int:

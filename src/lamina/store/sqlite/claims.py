@@ -16,11 +16,10 @@ from typing import Final
 
 from lamina import limits
 from lamina.kernel.events import Stage
-from lamina.kernel.time import Instant
+from lamina.kernel.time import WAIT_US_MAX, Instant, waits
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST
 from lamina.store.rows import Row
-from lamina.store.rules.attempts import WAIT_US_MAX, waits
 from lamina.store.rules.batches import Place, Turns, shared_batch
 from lamina.store.sqlite.codec import STAGE_NUMBERS
 
