@@ -11,12 +11,16 @@ import pytest
 from given import TENANT
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.time import SECOND_US
+from lamina.language.temporal import find_times
 from lamina.pipeline.derived_by import DERIVED_BY
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.upgrading import Upgrader
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.traces import ErasedBeside
 from modelled import ModelServer
 from readers import ReadChat, reading, says
+from told import BOB, START, Memory
 
 HOME = {"predicate": "lives_in", "object": "Porto", "quote": "Porto has been home for a year"}
 LISBON = {**HOME, "object": "Lisbon", "quote": "Lisbon it is"}
@@ -70,3 +74,19 @@ def test_what_a_model_read_in_erased_words_is_kept_and_built_on(
         chat.hear("Well, Bergen has me by now.")
         assert chat.texts() == {"Alice lives in Bergen", "Alice likes tea"}
         assert list(chat.store.snapshot()) == chat.replayed()
+
+
+def test_a_turn_is_not_read_by_words_that_were_erased(memory: Memory) -> None:
+    """Once what was read before was known for good: a worker that went on read it otherwise than a replay."""
+    asked = memory.tell("My sister Maria is a nurse.", START, BOB)
+    answered = memory.tell("She moved to Porto.", START + SECOND_US)
+    readings = Readings(memory.store, RulesExtractor(find_times))
+    (before,) = readings.extractions([answered])
+    erasure = Erasure(
+        tenant_id=TENANT, erasure_id="audit_1", by_actor="user:root", cascade="redact_events", redact=[asked.id],
+        factor=0.5, floor=0.3,
+    )  # fmt: skip
+    assert list(erased_in_steps(memory.store, erasure))
+    fresh = Readings(memory.store, RulesExtractor(find_times))
+    assert fresh.extractions([answered]) != [before], "it depends on the words that are gone"
+    assert readings.extractions([answered]) == fresh.extractions([answered])

@@ -1,8 +1,8 @@
 """Beliefs: what the facts of a scope amount to, as a Beta posterior over weighted supports.
 
-Evidence counts by distinct observed actor, not by repetition: of one actor's statements of a claim only the strongest
-counts, so saying a thing again (or hearing it recalled and agreeing) adds nothing. An orchestrator that speaks for several
-people brings each one's word: whoever may write for others is trusted with their voices.
+Evidence counts by distinct voice, not by repetition: of one voice's statements of a claim only the strongest
+counts, so saying a thing again (or hearing it recalled and agreeing) adds nothing. All for whom one delegated writer
+speaks are one voice (``voices.py``).
 
 Whatever touches a matter has its beliefs drawn anew from all its facts (``evidence.py``), so that they do not depend on the order
 in which these came.

@@ -333,7 +333,7 @@ class View:
         return {key for key, found in said.items() if found}
 
     def _held(self, record_ids: Collection[str]) -> set[str]:
-        """Those records whose last version then had not ended. Facts are ended by cancellations alone."""
+        """Those records whose last version then had not ended."""
         event = self.event
         stored = self._store.records.get(event.tenant_id, record_ids, seen_at=event.recorded_at)
         last = {key: self._pending.as_ended(found) for key, found in stored.items()}

@@ -7,6 +7,7 @@ from typing import Final
 
 from lamina import limits
 from lamina.kernel.events import Event, ReadAnew, text_of
+from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -22,6 +23,8 @@ from lamina.store.ports.store import Store
 __all__ = ["Readings"]
 
 _HASH_SHOWN: Final = 8
+_PLACES_KEPT_MAX: Final = 4096
+_Key = tuple[str, str, int | None]
 
 
 class Readings:
@@ -30,10 +33,17 @@ class Readings:
     def __init__(self, store: Store, extractor: RulesExtractor) -> None:
         self._store = store
         self._extractor = extractor
-        self._known: dict[tuple[str, str, int | None], Extraction] = {}
+        self._known: dict[_Key, Extraction] = {}
+        self._changes: dict[tuple[str, Scope], int] = {}
 
     def extractions(self, events: Sequence[Event]) -> list[Extraction]:
-        """What rules read of facts in events that are read at all, the parse shared by all of them. What was read lately is known."""
+        """What rules read of facts in events that are read at all, the parse shared by all of them. What was read lately is known, as long as
+        nothing was taken out of its scope: a turn is read by those before it."""
+        for place in {(event.tenant_id, event.scope) for event in events}:
+            changes = self._store.index.changes(*place)
+            if self._changes.setdefault(place, changes) != changes or len(self._changes) > _PLACES_KEPT_MAX:
+                self._known.clear()
+                self._changes = {place: changes}
         unread = [event for event in events if _key(event) not in self._known]
         utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in unread]
         fresh = dict(zip(map(_key, unread), self._extractor.extract(utterances), strict=True))
@@ -122,6 +132,6 @@ class Readings:
         return reading_by_answer(output.text, turn, heard, reader=reader, model=output.model)
 
 
-def _key(event: Event) -> tuple[str, str, int | None]:
+def _key(event: Event) -> _Key:
     """What an extraction depends on besides the words: by which clock they were read."""
     return event.tenant_id, event.id, event.offset
