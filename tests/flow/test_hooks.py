@@ -137,6 +137,22 @@ def test_what_no_server_took_is_sent_by_the_next_start_of_the_folder(host: Host)
     assert '"And no earlier."' in block
 
 
+def test_a_turn_that_was_interrupted_is_kept_without_the_answer_of_another(
+    host: Host, tmp_path: Path
+) -> None:
+    transcript = tmp_path / "t.jsonl"
+    said = {"role": "assistant", "content": [{"type": "text", "text": "Of a turn before."}]}
+    transcript.write_text(json.dumps({"type": "assistant", "message": said}) + "\n")
+    host.says("We ship on Friday.", transcript_path=str(transcript))  # the person presses Escape
+    host.says("And no earlier.", transcript_path=str(transcript))
+    host.stops("Noted.")
+    assert kept(host) == [
+        ("user", "We ship on Friday."),
+        ("user", "And no earlier."),
+        ("assistant", "Noted."),
+    ]
+
+
 def test_two_sessions_in_a_folder_lose_nothing_of_each_other(host: Host) -> None:
     host.says("We ship on Friday.", session="one")
     host.starts(session="two")

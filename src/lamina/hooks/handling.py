@@ -85,7 +85,7 @@ class Handling:
 
     def _prompt(self, own: SessionNotes) -> Answer:
         prompt = self.moment.prompt
-        own.open = None
+        self._close_turn(own, interrupted=True)
         own.private = OFF_RECORD in prompt
         if self.choices.records and not own.private and _is_said(prompt):
             clean = masked(prompt)
@@ -159,10 +159,13 @@ class Handling:
 
     # ---- out
 
-    def _close_turn(self, own: SessionNotes) -> None:
+    def _close_turn(self, own: SessionNotes, *, interrupted: bool = False) -> None:
+        """The open turn waits to be sent. Of an ``interrupted`` one the last answer in the transcript may be another turn's."""
         if own.open is None:
             return
-        reply = self.moment.reply or own.open.get("reply") or last_reply(self.moment.transcript)
+        reply = self.moment.reply or own.open.get("reply")
+        if not reply and not interrupted:
+            reply = last_reply(self.moment.transcript)
         turn = {**own.open, "reply": masked(reply) if reply else None}
         own.open = None
         if self.choices.records:
