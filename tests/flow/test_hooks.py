@@ -153,6 +153,29 @@ def test_a_turn_that_was_interrupted_is_kept_without_the_answer_of_another(
     ]
 
 
+def test_turns_stay_where_another_service_answers_on_the_port(host: Host) -> None:
+    host.starts()
+    host.says("We ship on Friday.")
+    host.answers = (404, "application/json", b'{"detail": "Not Found"}')
+    host.stops("Noted: Friday.")
+    told = host("SessionStart", {"session_id": "s-2", "source": "startup"})["systemMessage"]
+    assert "404" in told
+    assert "LAMINA_URL" in told
+    host.answers = None
+    host.starts(session="s-3")
+    assert kept(host) == [("user", "We ship on Friday."), ("assistant", "Noted: Friday.")]
+
+
+def test_a_turn_that_the_server_finds_wrong_is_not_sent_for_ever(host: Host) -> None:
+    host.starts()
+    host.says("We ship on Friday.")
+    host.answers = (422, "application/json", b'{"error_code": "INVALID_REQUEST"}')
+    host.stops("Noted: Friday.")
+    host.answers = None
+    host.starts(session="s-2")
+    assert kept(host) == []
+
+
 def test_two_sessions_in_a_folder_lose_nothing_of_each_other(host: Host) -> None:
     host.says("We ship on Friday.", session="one")
     host.starts(session="two")

@@ -21,6 +21,7 @@ __all__ = ["Away", "Refused", "Send", "Server", "sender"]
 _DEFAULT_URL: Final = "http://127.0.0.1:8700"
 _CONNECT_S: Final = 1.0
 _ANSWER_BYTES_MAX: Final = 2 * 1024 * 1024
+_ELSE: Final = "What answered seems to be no Lamina server; LAMINA_URL says where yours is."
 _STREAMED: Final = "text/event-stream"
 
 Send = Callable[[str, str, Mapping[str, str], bytes | None], tuple[int, str, bytes]]
@@ -62,7 +63,8 @@ class Server:
             raise Away(str(status))
         if status >= 400:
             said = parsed if isinstance(parsed, dict) else {}
-            raise Refused(status, str(said.get("error_code", status)), str(said.get("hint") or ""))
+            hint = said.get("hint") or ("" if "error_code" in said else _ELSE)
+            raise Refused(status, str(said.get("error_code", status)), str(hint))
         return parsed
 
 

@@ -43,6 +43,8 @@ _PROMPTS_KEPT: Final = 3
 _PROMPT_NOTED_MAX: Final = 160
 _UNSENT_MAX: Final = 50
 _SENT_AT_ONCE_MAX: Final = 20
+_WRONG_TURN: Final = frozenset({400, 409, 413, 422})
+"""Statuses after which a turn is not sent again; whatever else answers, another server on the port too, took nothing."""
 _RECALLED_KEPT: Final = 400
 _RECALL_WORDS_MIN: Final = 3
 
@@ -190,8 +192,8 @@ class Handling:
             try:
                 self._keep_turn(notes, given)
             except Refused as refused:
-                if refused.status in (401, 403):
-                    raise  # not the turn is wrong, but who calls
+                if refused.status not in _WRONG_TURN:
+                    raise  # not the turn is wrong, but who calls or who answers
             notes.unsent.remove(given)
 
     def _send_left_over(self) -> None:
