@@ -12,6 +12,7 @@ import pytest
 
 from given import ManualClock
 from hosting import Host
+from lamina.hooks.memory import Memory
 from lamina.hooks.page import TOKENS_MAX, tokens
 from lamina.kernel.time import instant
 from lamina.language.temporal import find_times
@@ -183,6 +184,32 @@ def test_two_sessions_in_a_folder_lose_nothing_of_each_other(host: Host) -> None
     host.stops("Noted: Friday.", session="one")
     host.starts(session="three")
     assert kept(host) == [("user", "We ship on Friday."), ("assistant", "Noted: Friday.")]
+
+
+def test_what_a_live_session_notes_while_another_sends_its_turns_stays(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.is_away = True
+    host.says("We ship on Friday.", session="one")
+    host.stops("Noted: Friday.", session="one")
+    host.is_away = False
+    keep = Memory.keep
+
+    def meanwhile(memory: Memory, *given: Any) -> None:
+        monkeypatch.setattr(Memory, "keep", keep)
+        host.says("And no earlier.", session="one")
+        memory.keep(*given)
+
+    monkeypatch.setattr(Memory, "keep", meanwhile)
+    host.starts(session="two")
+    host.stops("No earlier.", session="one")
+    assert [text for _, text in kept(host)] == [
+        "We ship on Friday.",
+        "Noted: Friday.",
+        "And no earlier.",
+        "No earlier.",
+    ]
+    assert "Noted: Friday." not in notes_of(host), "sent already"
 
 
 @pytest.mark.model

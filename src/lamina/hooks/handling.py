@@ -44,7 +44,7 @@ _PROMPT_NOTED_MAX: Final = 160
 _UNSENT_MAX: Final = 50
 _SENT_AT_ONCE_MAX: Final = 20
 _WRONG_TURN: Final = frozenset({400, 409, 413, 422})
-"""Statuses after which a turn is not sent again; whatever else answers, another server on the port too, took nothing."""
+"""Statuses after which a turn is not sent again, as it never will be taken; whatever else answers, another server on the port too, took nothing."""
 _RECALLED_KEPT: Final = 400
 _RECALL_WORDS_MIN: Final = 3
 
@@ -184,16 +184,16 @@ class Handling:
 
     def _keep_turn(self, notes: SessionNotes, given: Mapping[str, Any]) -> None:
         agent = self.choices.agent or f"agent:{notes.host}"
-        self.memory.keep(_turn(given), notes.session, agent)
+        try:
+            self.memory.keep(_turn(given), notes.session, agent)
+        except Refused as refused:
+            if refused.status not in _WRONG_TURN:
+                raise  # not the turn is wrong, but who calls or who answers
 
     def _send(self, notes: SessionNotes) -> None:
         """Send what no server took yet, oldest first; raises ``Away``, and keeps the rest."""
         for given in list(islice(notes.unsent, _SENT_AT_ONCE_MAX)):
-            try:
-                self._keep_turn(notes, given)
-            except Refused as refused:
-                if refused.status not in _WRONG_TURN:
-                    raise  # not the turn is wrong, but who calls or who answers
+            self._keep_turn(notes, given)
             notes.unsent.remove(given)
 
     def _send_left_over(self) -> None:
@@ -201,12 +201,16 @@ class Handling:
             return
         here = self.notes.left_over(self.moment.host, self.moment.session, self._folder)
         for path, notes in here:
-            self._send(notes)
-            if notes.open is not None:
-                # Its session may go on beside this one: the turn stays open there, and with its answer is sent again.
-                self._keep_turn(notes, notes.open)
-                notes.open["sent"] = True
-            self.notes.keep_left_over(path, notes)
+            waiting, sent_open = list(notes.unsent), None
+            try:
+                self._send(notes)
+                if notes.open is not None:
+                    # Its session may go on beside this one: the turn stays open there, and with its answer is sent again.
+                    self._keep_turn(notes, notes.open)
+                    sent_open = notes.open
+            finally:
+                sent = [turn for turn in waiting if turn not in notes.unsent]
+                self.notes.take_away(path, sent, sent_open)
 
     def _keep_checkpoint(self, own: SessionNotes, when: str) -> None:
         if not self.choices.records or not own.prompts:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -95,8 +95,19 @@ class Notes:
         read = ((path, _read(path, SessionNotes)) for path in files[:_KEPT_SESSIONS_MAX] if path != own)
         return [(path, each) for path, each in read if each.folder == folder and _has_something(each)]
 
-    def keep_left_over(self, path: Path, notes: SessionNotes) -> None:
-        """Keep the notes that ``left_over`` gave."""
+    def take_away(
+        self, path: Path, sent: Sequence[Mapping[str, Any]], sent_open: Mapping[str, Any] | None
+    ) -> None:
+        """Take turns that were sent out of notes that ``left_over`` gave, and mark an open one. Their session may have gone on
+        meanwhile: what it noted since stays, and so does its end."""
+        notes = _read(path, SessionNotes)
+        unsent = [turn for turn in notes.unsent if turn not in sent]
+        is_open = sent_open is not None and notes.open == sent_open
+        if unsent == notes.unsent and not is_open:
+            return
+        notes.unsent = unsent
+        if is_open and notes.open is not None:
+            notes.open["sent"] = True
         self._write(path, asdict(notes))
 
     def line(self, folder: str, label: str) -> LineNotes:
