@@ -84,3 +84,27 @@ def test_tools_are_listed_without_what_a_memory_needs() -> None:
     code = f"import sys, lamina.cli.mcp, lamina.mcp.stdio, lamina.cli.links; print([n for n in {heavy} if n in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_memories_and_the_token_go_to_the_server_itself_and_through_no_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readuntil(b"\r\n")).decode())
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{port}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        link = RemoteLink(f"http://127.0.0.1:{port}/mcp", {})
+        async with link.client() as client:
+            await client.post(link.url)
+        server.close()
+
+    asked: list[str] = []
+    asyncio.run(run())
+    assert asked == ["POST /mcp HTTP/1.1\r\n"]

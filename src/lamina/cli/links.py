@@ -35,7 +35,9 @@ class RemoteLink:
         """Mirrors ``Link.client``."""
         import httpx
 
-        return httpx.AsyncClient()
+        from lamina.client.authorities import authorities
+
+        return httpx.AsyncClient(trust_env=False, verify=authorities(self.url))
 
     def ready(self) -> None:
         """Mirrors ``Link.ready``: somebody else keeps it."""
