@@ -144,6 +144,10 @@ def test_a_call_takes_from_every_share_of_a_relay_bucket_or_from_none() -> None:
         ("127.0.0.1", [(b"x-forwarded-for", b"198.51.100.2, 10.0.0.1")], "198.51.100.2"),
         ("::1", [(b"x-forwarded-for", b"127.0.0.1"), (b"x-real-ip", b"198.51.100.3")], "198.51.100.3"),
         ("::ffff:127.0.0.1", [(b"x-forwarded-for", b"")], "::ffff:127.0.0.1"),
+        ("127.0.0.1", [(b"x-forwarded-for", b"127.0.0.1, 203.0.113.7")], "203.0.113.7"),
+        ("127.0.0.1", [(b"x-forwarded-for", b"::1"), (b"X-Forwarded-For", b"203.0.113.7")], "203.0.113.7"),
+        ("127.0.0.1", [(b"x-real-ip", b"127.0.0.1"), (b"x-real-ip", b"203.0.113.7")], "203.0.113.7"),
+        ("127.0.0.1", [(b"x-forwarded-for", b"127.0.0.1, ::1")], "127.0.0.1"),
         (None, [(b"x-forwarded-for", b"198.51.100.2")], "unknown"),
     ],
 )

@@ -10,15 +10,18 @@ UNKNOWN = "unknown"
 
 
 def client_address(asked: Asked) -> str:
-    """The transport's address. From a loopback address: what ``X-Forwarded-For`` or ``X-Real-IP`` names instead."""
+    """The transport's address. From a loopback address: what ``X-Forwarded-For`` or ``X-Real-IP`` names first that is none.
+
+    A proxy that appends leaves a caller's own entries in front: one that is loopback hides none behind it.
+    """
     transport = asked.client_ip or UNKNOWN
     if not is_local(transport):
         return transport
-    # The first of each counts.
-    names = {name.lower(): value for name, value in reversed(asked.headers)}
-    for each in (b"x-forwarded-for", b"x-real-ip"):
-        named = names.get(each, b"").decode("latin-1").split(",", 1)[0].strip()[:64]
-        if named and not is_local(named):
+    for header in (b"x-forwarded-for", b"x-real-ip"):
+        given = (value.decode("latin-1") for name, value in asked.headers if name.lower() == header)
+        entries = (entry.strip()[:64] for value in given for entry in value.split(","))
+        named = next((entry for entry in entries if entry and not is_local(entry)), None)
+        if named is not None:
             return named
     return transport
 
