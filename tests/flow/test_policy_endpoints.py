@@ -9,6 +9,7 @@ import pytest
 
 from lamina.app import build_server
 from lamina.errors import Invalid
+from lamina.kernel.belief_rules import BELIEF_RULES
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
 from lamina.store.sqlite import SqliteStore
@@ -97,6 +98,12 @@ def test_a_tenant_takes_no_more_calls_than_the_deployment_gives() -> None:
     assert here.code("PUT", "/v1/policy/tenant/acme", more) == "POLICY_DENIED"
     assert here.code("PUT", "/v1/policy/tenant/acme", more, by=ROOT) == 200
     here.close()
+
+
+def test_a_policy_that_is_refused_lays_down_no_rules_for_beliefs(here: Neighbours) -> None:
+    document = {"defaults": {"tenant.confidence_floor": 0.9}, "vocabularies": ["never"]}
+    assert here.code("PUT", "/v1/policy/tenant/acme", document, by=ROOT) == "UNKNOWN_VOCABULARY"
+    assert here.store.definitions.held("acme", BELIEF_RULES[0]) == []
 
 
 def test_a_change_of_another_process_holds_for_the_next_request(tmp_path: Path) -> None:

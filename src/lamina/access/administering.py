@@ -63,8 +63,6 @@ class Administering:
         """Replace a tenant's document. Only an operator gives a tenant more calls than the deployment does."""
         self._own_tenant(request.tenant_id, call)
         self._no_more_calls(request.document, call)
-        check_defaults(request.document, PolicyTier.TENANT)
-        self._note_rules(request.tenant_id, BeliefRules.of(request.document.defaults), call)
         return self._put(request.tenant_id, PolicyTier.TENANT, request.tenant_id, request.document, call)
 
     def scope(self, request: ScopePolicy, call: Call) -> Answer:
@@ -170,6 +168,8 @@ class Administering:
     ) -> Answer:
         check_defaults(document, tier)
         require_registered(self._definitions, tenant_id, document.vocabularies)
+        if tier is PolicyTier.TENANT:  # a document that is refused changes nothing
+            self._note_rules(tenant_id, BeliefRules.of(document.defaults), call)
         activation = None
         if tier in (PolicyTier.TENANT, PolicyTier.SCOPE):
             place = "tenant" if tier is PolicyTier.TENANT else f"policy {target}"
