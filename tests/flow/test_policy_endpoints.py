@@ -100,6 +100,18 @@ def test_a_tenant_takes_no_more_calls_than_the_deployment_gives() -> None:
     here.close()
 
 
+@pytest.mark.parametrize("silent", ["preset", "deployment"])
+def test_importers_of_a_tenant_have_at_most_ten_times_the_writes_that_it_is_given(silent: str) -> None:
+    here = Neighbours("cloud_shared_saas" if silent == "preset" else "on_prem_enterprise")
+    if silent == "deployment":
+        here.said("PUT", "/v1/policy/deployment", {"defaults": {"rate_limit.write": "100/s"}}, by=ROOT)
+    here.said("PUT", "/v1/policy/tenant/acme", {"administrators": ["user:alice"]}, by=ROOT)
+    for rate, answer in (("1000/s", 200), ("1001/s", "POLICY_DENIED")):
+        more = {"administrators": ["user:alice"], "defaults": {"rate_limit.importer": rate}}
+        assert here.code("PUT", "/v1/policy/tenant/acme", more) == answer
+    here.close()
+
+
 def test_a_policy_that_is_refused_lays_down_no_rules_for_beliefs(here: Neighbours) -> None:
     document = {"defaults": {"tenant.confidence_floor": 0.9}, "vocabularies": ["never"]}
     assert here.code("PUT", "/v1/policy/tenant/acme", document, by=ROOT) == "UNKNOWN_VOCABULARY"

@@ -140,10 +140,12 @@ class Administering:
             call.permits.require(Grant(Capability.POLICY_ADMINISTER_TENANT))
 
     def _no_more_calls(self, document: PolicyDocument, call: Call) -> None:
-        ceiling = self._policy.current().preset.rules
-        wanted = compiled(document)
+        snapshot, wanted = self._policy.current(), compiled(document)
+        importer = snapshot.rate_rules("", "").importer  # by the write rate where the preset is silent
         for name in ("write", "read", "importer"):
-            rate, most = wanted.rate(name), ceiling.rate(name)
+            rate, most = wanted.rate(name), snapshot.preset.rules.rate(name)
+            if most is None and name == "importer":
+                most = importer
             if rate is not None and most is not None and rate > most:
                 call.permits.require(Grant(Capability.POLICY_ADMINISTER_DEPLOYMENT))
 
