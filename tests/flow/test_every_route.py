@@ -335,7 +335,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "GET /internal/debug/session": ({"query": {**PERSON, "sessionId": "s-1"}, "shut": True}, SHUT, SHUT),
     "GET /internal/debug/user": ({"query": PERSON, "shut": True}, SHUT, SHUT),
     "GET /internal/debug/outbox": ({"query": {"tenantId": "acme"}, "shut": True}, SHUT, SHUT),
-    "POST /internal/outbox/revive": ({"query": {"tenantId": "acme"}, "body": {}, "shut": True}, SHUT, SHUT),
+    "POST /internal/outbox/revive": ({"body": {"tenantId": "acme"}, "shut": True}, SHUT, SHUT),
     "GET /v1/erasures": ({}, 200, 200),
     "POST /v1/erasures/preview": ({"body": {"scope": CLOSED}}, NOT, 200),
     "GET /v1/erasures/preview/{preview_id}/manifest": ({"in_path": PREVIEW}, "NOT_FOUND", "NOT_FOUND"),

@@ -246,6 +246,18 @@ def test_a_key_belongs_to_its_caller_and_to_what_it_was_used_for(world: Any) -> 
     assert world.call("POST", "/v1/admin/compact", headers=key).status_code == 200
 
 
+def test_a_query_does_not_win_over_a_body(world: Any) -> None:
+    sent = world.call("POST", "/v1/experience", body=envelope()).json()
+    body = {"scope": ALICE, "selector": {"event_ids": [sent["event_id"]]}}
+    for path in ("/v1/forget?confirm_all=true", "/v1/forget?scope=org:other", "/v1/experience?nothing=1"):
+        answer = world.call("POST", path, body=body)
+        assert (answer.status_code, answer.json()["error_code"]) == (400, "INVALID_QUERY"), path
+    put = world.call("PUT", f"/v1/policy/scope?path={ALICE}", body={"deny": []})
+    assert put.status_code == 200, "what a body has no place for"
+    made = world.call("POST", "/v1/tasks?status=done", body={"title": "t", "task_id": "t-1"})
+    assert "done" not in made.text, "Relay's contract takes no notice of it"
+
+
 def test_a_replay_needs_the_grant_still(world: Any) -> None:
     key = {"X-Cortex-Idempotency-Key": "x"}
     assert world.call("POST", "/v1/admin/compact", headers=key).status_code == 200

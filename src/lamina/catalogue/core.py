@@ -115,8 +115,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_QUERY": ErrorCode(
         "Malformed",
         REQUESTS,
-        "A query parameter is given twice.",
-        hint="give every query parameter once; a list is separated by commas",
+        "A query parameter is given twice, or stands beside a body in which it belongs.",
+        hint="give every query parameter once, a list separated by commas, and the fields of a body in the body",
     ),
     "INVALID_RANGE": ErrorCode(
         "Invalid",

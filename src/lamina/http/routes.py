@@ -158,6 +158,15 @@ class Route:
         """The request fields that the path carries."""
         return frozenset(self.named.get(name, name) for name in PARAMETER.findall(self.path))
 
+    @cached_property
+    def _in_query(self) -> frozenset[str]:
+        """What the query may carry beside a body: a name in both would win over what the body says."""
+        if self.body_field is None:
+            return self.query
+        fields = self.operation.request.model_fields
+        names = {info.alias or name for name, info in fields.items() if name != self.body_field}
+        return frozenset(names - self.in_path - set(self.headers.values()))
+
     def _offered_key(self, http: HttpRequest) -> str | None:
         """The idempotency key of the header, where the operation writes."""
         if self.operation.effect is Effect.READ:
@@ -216,17 +225,23 @@ class Route:
     def _around(self, http: HttpRequest) -> dict[str, Any]:
         given: dict[str, Any] = {self.named.get(k, k): v for k, v in http.path_params.items()}
         for name, value in http.query_params.multi_items() if http.scope["query_string"] else ():
+            if self.has_body and name not in self._in_query:
+                if self.contract != "Cortex":
+                    continue  # those contracts take no notice of it
+                raise _unfit_query(name, "is none of this request: its fields are told in the body")
             if name in given:
-                raise Malformed(
-                    "INVALID_QUERY",
-                    f"query parameter {name[:64]} is given twice",
-                    details={"field": name[:64]},
-                )
+                raise _unfit_query(name, "is given twice")
             given[name] = [part for part in value.split(",") if part] if name in self.lists else value
         for header, name in self.headers.items():
             if header in http.headers:
                 given[name] = http.headers[header]
         return given
+
+
+def _unfit_query(name: str, problem: str) -> Malformed:
+    return Malformed(
+        "INVALID_QUERY", f"query parameter {name[:64]} {problem}", details={"field": name[:64]}
+    )
 
 
 _OBJECT: Final = TypeAdapter(dict[str, Any])
