@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +13,8 @@ import pytest
 from capsules import BEFORE, NOW, body, later, stored
 from lamina.errors import Conflict, Malformed
 from lamina.kernel.time import SECOND_US, instant
+from lamina.mcp.arguments import CapsuleWrite
+from lamina.mcp.running import run_tool
 from shelves import Continuity
 
 ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
@@ -81,6 +85,32 @@ def test_what_is_gone_or_damaged_is_not_what_was_read(continuity: Continuity) ->
         with pytest.raises(Conflict) as refused:
             upsert(continuity, 1, "two", expected_sha256=read)
         assert refused.value.details == {"capsule_sha256": present}
+
+
+def test_of_two_who_write_a_first_one_the_second_is_refused(continuity: Continuity) -> None:
+    none = hashlib.sha256(b"").hexdigest()
+    first = upsert(continuity, 0, "from a", expected_sha256=none)
+    assert first["created"]
+    with pytest.raises(Conflict) as refused:
+        upsert(continuity, 1, "from b", expected_sha256=none)
+    assert refused.value.details == {"capsule_sha256": first["capsule_sha256"]}
+
+
+def test_a_tool_that_found_no_capsule_replaces_none(continuity: Continuity) -> None:
+    class Agent:
+        actor, agent, scope, key, now = "agent:b", None, "user:b", "k", NOW
+
+        def ask(self, operation: str, request: Mapping[str, Any]) -> Any:
+            if operation == "continuity_upsert":
+                upsert(continuity, 0, "from a")
+            return SimpleNamespace(**continuity(operation.removeprefix("continuity_"), **request))
+
+    with pytest.raises(Conflict) as refused:
+        run_tool(
+            "capsule_write", CapsuleWrite.model_validate({**ABOUT, "top_priorities": ["from b"]}), Agent()
+        )
+    assert refused.value.code == "CAPSULE_CHANGED"
+    assert continuity("read", **ABOUT)["capsule"]["continuity"]["top_priorities"] == ["from a"]
 
 
 def test_a_patch_may_name_what_it_builds_upon(continuity: Continuity) -> None:

@@ -239,9 +239,7 @@ class Route:
 
 
 def _unfit_query(name: str, problem: str) -> Malformed:
-    return Malformed(
-        "INVALID_QUERY", f"query parameter {name[:64]} {problem}", details={"field": name[:64]}
-    )
+    return Malformed("INVALID_QUERY", f"query parameter {name[:64]} {problem}", details={"field": name[:64]})
 
 
 _OBJECT: Final = TypeAdapter(dict[str, Any])

@@ -13,6 +13,7 @@ from lamina import limits
 from lamina.continuity.judgements.changed_page import changed_lines
 from lamina.continuity.judgements.startup_page import startup_page
 from lamina.continuity.judgements.trimming import tokens
+from lamina.continuity.shelf.documents import NO_CAPSULE_SHA256
 from lamina.errors import Invalid, NotFound
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.shown import on_one_line, quoted
@@ -319,8 +320,9 @@ def _capsule_write(given: arguments.CapsuleWrite, caller: Caller) -> Outcome:
     if given.label is not None:
         capsule["thread_descriptor"] = dict(capsule.get("thread_descriptor") or {}) | {"label": given.label}
     asked = _subject(given) | {"capsule": capsule}
-    # Without a hash of the caller's the write stands on what was just read: nobody's words are lost in between.
-    expected = given.expected_sha256 or (None if stands is None else stands.capsule_sha256)
+    # Without a hash of the caller's the write stands on what was just read, if only that there is none: nobody's words are lost in between.
+    present = NO_CAPSULE_SHA256 if stands is None else stands.capsule_sha256
+    expected = given.expected_sha256 or present
     asked |= {"expected_sha256": expected} if expected else {}
     return _written(given, caller.ask("continuity_upsert", asked))
 

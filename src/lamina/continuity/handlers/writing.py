@@ -31,7 +31,7 @@ from lamina.continuity.judgements.recovery_warnings import ACTIVE_INVALID, FALLB
 from lamina.continuity.judgements.trust import resume_adequate
 from lamina.continuity.landing import retried
 from lamina.continuity.permission import WRITES, require
-from lamina.continuity.shelf.documents import Shelf, Standing, sha256_of
+from lamina.continuity.shelf.documents import NO_CAPSULE_SHA256, Shelf, Standing, sha256_of
 from lamina.continuity.shelf.envelopes import fallback_bytes
 from lamina.errors import Conflict, LaminaError, Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
@@ -212,7 +212,7 @@ class Writing:
 
 def _another(request: requests.Upsert | requests.Patch, present: str | None) -> Conflict | None:
     """The error for a capsule that is not the one that the caller has read; None where it is, or they did not say."""
-    if request.expected_sha256 is None or request.expected_sha256.lower() == present:
+    if request.expected_sha256 is None or request.expected_sha256.lower() == (present or NO_CAPSULE_SHA256):
         return None
     stands = "no capsule stands" if present is None else f"the capsule that stands has the SHA-256 {present}"
     return Conflict(

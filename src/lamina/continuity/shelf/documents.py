@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from lamina import limits
 from lamina.continuity.capsule.shape import CapsuleObject
@@ -21,9 +21,11 @@ from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents, DocumentVersion
 
-__all__ = ["Kept", "Shelf", "Standing", "no_capsule", "sha256_of"]
+__all__ = ["NO_CAPSULE_SHA256", "Kept", "Shelf", "Standing", "no_capsule", "sha256_of"]
 
 T = TypeVar("T")
+NO_CAPSULE_SHA256: Final = hashlib.sha256(b"").hexdigest()
+"""The hash of nothing: who expects it expects that no capsule stands."""
 _STEPS = 100
 
 
