@@ -195,3 +195,23 @@ def test_a_folder_with_a_long_path_has_its_socket_elsewhere(tmp_path: Path) -> N
     assert len(os.fsencode(socket_path(long))) <= 103
     assert socket_path(long) != socket_path(long / "y")
     assert len(os.fsencode(short)) > 80 or socket_path(short).parent == short
+
+
+def test_the_owners_token_is_not_said_where_a_host_keeps_a_log(folder: Path) -> None:
+    folder.mkdir()
+    lock = lock_of(folder)
+    assert lock is not None
+    held = lock.fileno()
+    command = [sys.executable, "-m", "lamina", "serve", "--data", str(folder), "--local", str(held)]
+    told = {**os.environ, **ALONE}
+    with (folder / "said").open("w+") as said:
+        server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stderr=said, pass_fds=(held,), env=told, start_new_session=True
+        )
+        lock.close()
+        wait_until(lambda: answers(folder))
+        server.communicate(timeout=60)
+        said.seek(0)
+        lines = said.read()
+    assert "lamina serves a local socket" in lines
+    assert "cgr_" not in lines

@@ -60,7 +60,7 @@ def run_server(
     if local is not None:
         _end_with_input()
         with keeping(settings), bound(settings.data) as beside:
-            _serve(settings, [beside])
+            _serve(settings, [beside], shows_token=False)  # hosts keep what is said there in their logs
         return
     with listen(settings) as listener, contextlib.ExitStack() as held:
         held.enter_context(keeping(settings))
@@ -88,6 +88,8 @@ def _serve(
     listeners: list[socket.socket],
     share: Share | None = None,
     line: Line | None = None,
+    *,
+    shows_token: bool = True,
 ) -> None:
     failures = Failures(None if line is None else lambda parts: line.tell({"failing": dict(parts)}))
     tallies = None if share is None else SharedTallies(share.tallies, share.number)
@@ -101,7 +103,8 @@ def _serve(
         listeners[0].listen(limits.CONNECTIONS_WAITING_MAX)  # who reads where it is may connect at once
         say_where(settings, listeners[0])
     server.store.documents.recover()
-    token = server.first_token() if share is None or share.leads else None
+    leads = share is None or share.leads
+    token = server.first_token() if leads and shows_token else None
     if token is not None and line is None:
         say_token(token)
     config = uvicorn_config(settings, server.application)
