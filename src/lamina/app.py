@@ -16,12 +16,12 @@ from lamina.access.audit_operations import audit_operations
 from lamina.access.audit_uses import AuditedUses
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
-from lamina.access.presets import load_preset, overruled
+from lamina.access.presets import peer_hosts_under, preset_of
 from lamina.access.principals import Principals, UnsignedPrincipals
 from lamina.access.ratelimit import RelayRates
 from lamina.access.relay_tokens import ByForm, RelayPrincipals, configured, issue, owner_grant
 from lamina.access.retention import Retention
-from lamina.access.rules import Rate, Rules, settings_defaults
+from lamina.access.rules import Rate, Rules
 from lamina.access.security.keyring import Keyring
 from lamina.access.security.operations import KeyHandlers, security_operations
 from lamina.access.security.sealing import KeySeal
@@ -85,6 +85,7 @@ from lamina.http.synapse import synapse_routes
 from lamina.index.blocks import Blocks
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
+from lamina.kernel.hosts import PeerHosts
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RELAY_SCOPE
@@ -229,7 +230,7 @@ def build_server(
     ``clock``, ``ids``, ``policy`` and ``principals`` are the machine's and the preset's unless given.
     """
     unsigned = settings.preset == "dev_local"
-    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
+    preset = preset_of(settings)
     issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
     relay_peers = configured(settings.relay_tokens, settings.tenant) if settings.relay_tokens else {}
     beside = beside or Beside(Failures())
@@ -318,7 +319,7 @@ def build_server(
         DocumentBackups(settings.document_backups, document_path),
         settings.histories,
     )
-    offered = settings.relay_replication
+    offered, peer_hosts = settings.relay_replication, peer_hosts_under(settings, preset)
     pulling = Pulling(kept.documents, peers, kept.idempotency, settings.histories, offered=offered)
     bridge = Bridge(LimitTable(GROUPS, help_rows()))
     relay = (
@@ -348,10 +349,10 @@ def build_server(
         ),
         *replication_operations(
             pulling,
-            _pushing(settings, kept.documents, peers),
+            _pushing(settings, kept.documents, peers, peer_hosts),
         ),
         *security_operations(*security),
-        *peer_operations(_registry(settings, kept.documents, peers)),
+        *peer_operations(_registry(settings, kept.documents, peers, peer_hosts)),
         *message_operations(
             MessageParts(
                 messages=kept.messages,
@@ -401,7 +402,7 @@ def build_server(
         relay_payload_bytes_max=settings.relay_payload_bytes_max,
         buckets=beside.tallies,
         calls=calls,
-        experimental=settings.enable_experimental or settings.preset in _EXPERIMENTAL,
+        experimental=settings.enable_experimental or preset.name in _EXPERIMENTAL,
     )
     pool = CarryingPool(_THREADS, thread_name_prefix="lamina-call")
 
@@ -439,20 +440,20 @@ def build_server(
     )
 
 
-def _registry(settings: Settings, documents: Documents, peers: Peers) -> Registering:
+def _registry(settings: Settings, documents: Documents, peers: Peers, hosts: PeerHosts) -> Registering:
     fetch = partial(
         fetch_from_peer,
-        hosts=settings.peer_hosts,
+        hosts=hosts,
         bytes_max=limits.MANIFEST_BYTES_MAX,
         timeout_s=limits.MANIFEST_WAIT_S,
     )
     return Registering(documents, peers, fetch, settings.relay_peer_trust_history_max_hot_entries)
 
 
-def _pushing(settings: Settings, documents: Documents, peers: Peers) -> Pushing:
+def _pushing(settings: Settings, documents: Documents, peers: Peers, hosts: PeerHosts) -> Pushing:
     def send(url: str, body: bytes, token: str | None, timeout_s: float) -> bytes:
         most = REPLICATION_ANSWER_BYTES_MAX
-        return send_to_peer(url, body, token, settings.peer_hosts, bytes_max=most, timeout_s=timeout_s)
+        return send_to_peer(url, body, token, hosts, bytes_max=most, timeout_s=timeout_s)
 
     return Pushing(
         documents,

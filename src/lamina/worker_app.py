@@ -7,8 +7,7 @@ import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from lamina.access.presets import load_preset, overruled
-from lamina.access.rules import settings_defaults
+from lamina.access.presets import preset_of
 from lamina.access.tiers import TieredPolicy
 from lamina.coordination.owned import documents_about_people
 from lamina.coordination.replication.state import without_paths
@@ -80,7 +79,7 @@ def build_expirer(
 ) -> Expirer:
     """What puts down what is past its time to live, by the policy of the store's tenants."""
     clock = clock or SystemClock()
-    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
+    preset = preset_of(settings)
     policy = TieredPolicy(preset, store.registry)
     tombstones = TombstoneFile(settings.tombstone_list)
     eraser = ExpiredEraser(store, clock, policy.ttl_rules, policy.erasure_rules, tombstones)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lamina.access.presets import peer_hosts_under, preset_of
 from lamina.app import build_server
 from lamina.errors import Invalid
 from lamina.kernel.belief_rules import BELIEF_RULES
@@ -142,6 +143,20 @@ def test_a_preset_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
     assert shown["deployment_preset"] == "lab"
     assert {"capability": "llm.invoke", "denied_by_tier": "deployment"} in shown["denied"]
     assert here.code("POST", "/v1/scopes", {"path": "org:acme/temp:debug"}) == 201
+    here.close()
+
+
+def test_what_hangs_on_a_presets_name_holds_for_a_file_of_that_name(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("preset: cloud_shared_saas\nallow: ['*']\ndefaults: {actor.require_signed: true}\n")
+    settings = Settings(preset=str(path))
+    assert not peer_hosts_under(settings, preset_of(settings)).loopback
+    with pytest.raises(Invalid) as caught:
+        preset_of(Settings(preset=str(path), relay_checks="test=python3 -m unittest"))
+    assert caught.value.details["setting"] == "LAMINA_RELAY_CHECKS"
+    path.write_text("preset: on_prem_enterprise\nallow: ['*']\ndefaults: {actor.require_signed: true}\n")
+    here = Neighbours(str(path), experimental=False)
+    assert here.code("POST", "/v1/admin/compact", {}, by=ROOT) != "EXPERIMENTAL_DISABLED"
     here.close()
 
 

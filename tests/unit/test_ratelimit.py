@@ -7,7 +7,7 @@ import pytest
 from lamina import limits
 from lamina.access.addresses import client_address
 from lamina.access.audit import Asked
-from lamina.access.presets import load_preset, overruled
+from lamina.access.presets import preset_of
 from lamina.access.ratelimit import RateLimiter, importer_actor
 from lamina.access.rules import Rate, RateRules, settings_defaults
 from lamina.access.tiers import TieredPolicy
@@ -28,7 +28,7 @@ def limiter(read: str = "2/s", write: str = "1/m", buckets: Buckets | None = Non
 
 def policy(settings: Settings) -> TieredPolicy:
     store = MemoryStore()
-    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
+    preset = preset_of(settings)
     return TieredPolicy(preset, store.registry)
 
 

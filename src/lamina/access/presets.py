@@ -13,9 +13,12 @@ import yaml
 from pydantic import ValidationError
 
 from lamina.access.documents import CompiledDocument, DeploymentDocument, compiled
+from lamina.access.rules import settings_defaults
 from lamina.errors import Invalid, LaminaError
+from lamina.kernel.hosts import PeerHosts
+from lamina.settings import Settings
 
-__all__ = ["Preset", "load_preset", "overruled"]
+__all__ = ["Preset", "load_preset", "peer_hosts_under", "preset_of"]
 
 _FILE_BYTES_MAX = 1024 * 1024
 _SAFE: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -31,7 +34,23 @@ class Preset:
     rules: CompiledDocument
 
 
-def overruled(preset: Preset, said: Mapping[str, bool | str | None]) -> Preset:
+def preset_of(settings: Settings) -> Preset:
+    """The preset that settings choose, with their defaults in the place of its own; raises ``Invalid``."""
+    preset = load_preset(settings.preset)
+    return _overruled(preset, settings_defaults(_as_named(settings, preset)))
+
+
+def peer_hosts_under(settings: Settings, preset: Preset) -> PeerHosts:
+    """Which servers of peers may be asked under the preset that was loaded."""
+    return _as_named(settings, preset).peer_hosts
+
+
+def _as_named(settings: Settings, preset: Preset) -> Settings:
+    """The settings, with what hangs on the name of a preset where a file of the operator's own has that name."""
+    return replace(settings, preset=preset.name) if preset.name == "cloud_shared_saas" else settings
+
+
+def _overruled(preset: Preset, said: Mapping[str, bool | str | None]) -> Preset:
     """The preset with other defaults; None takes one away. Its document stays as written."""
     defaults = {**(preset.rules.defaults or {}), **said}
     kept = {name: value for name, value in defaults.items() if value is not None}

@@ -1,6 +1,6 @@
 """What is laid down beyond grants: how long audit rows are kept and what they hold, how fast actors may call.
 
-A preset's defaults are the start, an operator's settings take their place (``overruled``), and the documents of
+A preset's defaults are the start, an operator's settings take their place (``presets.preset_of``), and the documents of
 tenants and actors follow (``Snapshot.audit_rules``, ``Snapshot.rate_rules``).
 """
 

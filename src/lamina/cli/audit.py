@@ -72,15 +72,14 @@ def verify(data: Data = None, tenant: _Tenant = None, head: _HeadFile = None) ->
 @audit_commands.command()
 def prune(data: Data = None) -> None:
     """Delete rows past their retention, as a running server does once a day."""
-    from lamina.access.presets import load_preset, overruled
+    from lamina.access.presets import preset_of
     from lamina.access.retention import Retention
-    from lamina.access.rules import settings_defaults
     from lamina.access.tiers import TieredPolicy
     from lamina.kernel.ids import RandomIds
     from lamina.kernel.time import SystemClock
 
     settings = chosen_settings(data=data)
-    preset = overruled(load_preset(settings.preset), settings_defaults(settings))
+    preset = preset_of(settings)
     with _store(settings) as store:
         rules = TieredPolicy(preset, store.registry).audit_rules
         deleted = Retention(store, RandomIds(), SystemClock(), rules).run()
