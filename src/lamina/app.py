@@ -36,7 +36,7 @@ from lamina.answer.model import AnswerModel
 from lamina.answer.narrating import Narrating
 from lamina.answer.operations import answer_operations
 from lamina.continuity.capsule.bounds import GROUPS, help_rows
-from lamina.continuity.relay import RelayBounds, Surroundings, relay_operations
+from lamina.continuity.relay import SECTIONS, RelayBounds, Surroundings, relay_operations
 from lamina.coordination.artifacts.operations import ArtifactParts, artifact_operations
 from lamina.coordination.checking.merging import merge_operations
 from lamina.coordination.checking.operations import check_operations
@@ -377,7 +377,7 @@ def build_server(
     relay = (*relay, *job_operations(operators, relay))
     relay_rows = relay_routes(relay)
     endpoints |= {f"{row.verb} {row.path}": row.operation.name for row in relay_rows}
-    described = bridge.describe(relay_rows, protocols=MCP_LINES)
+    described = bridge.describe(relay_rows, SECTIONS, MCP_LINES)
     session = session_operations(
         SessionHandlers(
             Ingesting(kept),

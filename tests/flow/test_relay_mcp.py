@@ -346,7 +346,9 @@ def test_the_descriptor_says_what_is_served(relay: Relay) -> None:
     manifest = asyncio.run(get("/v1/manifest"))["endpoints"]
     assert manifest["GET /v1/mcp"]["status"] == 405
     assert manifest["POST /v1/mcp"]["mcp_protocol_version"] == "2025-11-25"
-    assert "mcp_jsonrpc" in asyncio.run(get("/capabilities"))["features"]
+    features = asyncio.run(get("/capabilities"))["features"]
+    assert {"mcp_jsonrpc", "derived_graph_runtime_context"} <= set(features)
+    assert "continuity.read.startup_graph_summary" in asyncio.run(get("/v1/capabilities"))["features"]
     assert asyncio.run(get("/v1/help"))["mcp_methods"] == list(HELP_METHODS.values())
 
 

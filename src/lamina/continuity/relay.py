@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.operations import context_operations
@@ -25,7 +25,7 @@ from lamina.kernel.operations import Call, Operation
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.idempotency import Idempotency
 
-__all__ = ["RelayBounds", "Surroundings", "relay_operations"]
+__all__ = ["SECTIONS", "RelayBounds", "Surroundings", "relay_operations"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,10 @@ class Surroundings:
     version: str
     uses: Uses
     idempotency: Idempotency
+
+
+SECTIONS: Final = ("context.retrieve:graph_context", "continuity.read:graph_summary")
+"""What stands in answers beside what their requests tell, as ``tool:field``: sections that ``relay_operations`` wires."""
 
 
 @dataclass(frozen=True, slots=True)
