@@ -69,6 +69,7 @@ from lamina.forget.executing import Executing
 from lamina.forget.operations import forget_operations
 from lamina.forget.previewing import Previewing
 from lamina.gateway import Gateway
+from lamina.http.bodies import Bodies
 from lamina.http.cortex import cortex_routes
 from lamina.http.doors import guarded_door, made_on_demand
 from lamina.http.errors import from_validation
@@ -254,8 +255,7 @@ def build_server(
 
         return Measuring(kept, failures, calls, processes=beside.processes, operations=served).page(now)
 
-    watch = Watch(kept, failures)
-    feed = Feed(kept, failures, taken=beside.tallies)
+    watch, feed = Watch(kept, failures), Feed(kept, failures, taken=beside.tallies)
     tiers = TieredPolicy(
         preset,
         kept.registry,
@@ -280,8 +280,7 @@ def build_server(
     reminding = Reminding(kept.schedule, reminder_windows(settings))
     finder = DocumentIndex(kept.log, indexes, embedder, RELAY_SCOPE)
     associator = Associator(recalling, kept.records, deadline_s=settings.brief_deadline_ms / 1000)
-    about = documents_about_people(kept)
-    previewing = Previewing(kept, ids, tiers.erasure_rules, about)
+    previewing = Previewing(kept, ids, tiers.erasure_rules, documents_about_people(kept))
     executing = Executing(kept, previewing, ids, tiers.erasure_rules)
     cortex = (
         *capture_operations(Capturing(kept, watch, ids)),
@@ -404,7 +403,7 @@ def build_server(
         calls=calls,
         experimental=settings.enable_experimental or preset.name in _EXPERIMENTAL,
     )
-    pool = CarryingPool(_THREADS, thread_name_prefix="lamina-call")
+    pool, bodies = CarryingPool(_THREADS, thread_name_prefix="lamina-call"), Bodies()
 
     def mcp_door() -> ASGIApp:
         from lamina.mcp.door import McpDoor  # with its SDK, a quarter of what a start imports
@@ -415,13 +414,13 @@ def build_server(
 
     methods = RelayMethods(described, gateway, kept.idempotency, clock)
     doors = {
-        "/mcp": guarded_door(gateway, made_on_demand(mcp_door, pool), "/mcp", pool),
-        "/v1/mcp": relay_mcp_door(gateway, methods, pool),
+        "/mcp": guarded_door(gateway, made_on_demand(mcp_door, pool), "/mcp", pool, bodies),
+        "/v1/mcp": relay_mcp_door(gateway, methods, pool, bodies),
     }
     if "mem0" in settings.further_doors:
-        doors |= mem0_doors(gateway, cortex, pool=pool, clock=clock, believes=unsigned)
+        doors |= mem0_doors(gateway, cortex, pool=pool, clock=clock, bodies=bodies, believes=unsigned)
     hosts = _LOOPBACK if unsigned else None
-    application = create_application(gateway, routes, pool=pool, hosts=hosts, doors=doors)
+    application = create_application(gateway, routes, pool=pool, hosts=hosts, doors=doors, bodies=bodies)
     return Server(
         settings,
         kept,

@@ -15,6 +15,9 @@ from typing import Any
 
 import pytest
 
+from lamina import limits
+from lamina.errors import Busy
+from lamina.http.bodies import Bodies
 from lamina.http.relay.contract import HELP_METHODS
 from lamina.http.relay.contract import TOOLS as RELAY_TOOLS
 from lamina.mcp.tools import TOOLS
@@ -143,3 +146,25 @@ def test_no_body_makes_a_server_error_at_the_contracts_own(
 def _check_clean(answers: list[tuple[int, str]], caplog: pytest.LogCaptureFixture) -> None:
     assert not [text for _, text in answers if "Traceback" in text or "INTERNAL" in text]
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
+
+
+def test_all_doors_of_a_server_count_in_one_place_and_refuse_what_is_too_much(
+    make_world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(doors="mem0")
+    large = b" " * (limits.BODY_UNCOUNTED_BYTES_MAX + 1) + b"{}"
+    counted: list[Bodies] = []
+
+    def add(bodies: Bodies, caller: str, size: int) -> None:
+        counted.append(bodies)
+        raise Busy("TOO_MUCH_AT_ONCE", "too much", details={"retry_after_s": 1})
+
+    async def run() -> list[int]:
+        async with http_client(world) as client:
+            paths = ("/mcp", "/v1/mcp", "/v1/experience", "/v3/memories/add/")
+            return [(await post(client, large, {}, path)).status_code for path in paths]
+
+    monkeypatch.setattr(Bodies, "add", add)
+    assert asyncio.run(run()) == [429] * 4
+    assert len(counted) == 4
+    assert len({id(each) for each in counted}) == 1

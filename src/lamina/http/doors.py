@@ -12,8 +12,9 @@ from typing import Final
 from starlette.requests import Request as HttpRequest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lamina.errors import LaminaError
+from lamina.errors import Busy, LaminaError, Unavailable
 from lamina.gateway import Gateway
+from lamina.http.bodies import Bodies, HeldBody
 from lamina.http.errors import error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.origins import refuse_other_pages
@@ -24,10 +25,12 @@ _ENTERED: Final = "lamina.entered"
 """Under which key of the ASGI scope the application finds the request as the gateway takes it, and who calls."""
 
 
-def guarded_door(gateway: Gateway, door: ASGIApp, path: str, pool: ThreadPoolExecutor) -> ASGIApp:
+def guarded_door(
+    gateway: Gateway, door: ASGIApp, path: str, pool: ThreadPoolExecutor, bodies: Bodies
+) -> ASGIApp:
     """The application, for callers who are known. Pages of other origins are refused in every preset: what a protocol's
     own rules say of Origin holds whether or not its callers show tokens."""
-    return _Guarded(gateway, door, path, pool)
+    return _Guarded(gateway, door, path, pool, bodies)
 
 
 def made_on_demand(make: Callable[[], ASGIApp], pool: ThreadPoolExecutor) -> ASGIApp:
@@ -56,11 +59,14 @@ class _OnDemand:
 
 
 class _Guarded:
-    def __init__(self, gateway: Gateway, door: ASGIApp, path: str, pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, gateway: Gateway, door: ASGIApp, path: str, pool: ThreadPoolExecutor, bodies: Bodies
+    ) -> None:
         self._gateway = gateway
         self._door = door
         self._channel = path.strip("/")
         self._pool = pool
+        self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http = HttpRequest(scope)
@@ -87,5 +93,31 @@ class _Guarded:
             await send(message)
 
         scope[_ENTERED] = (inbound, principal)
-        await self._door(scope, receive, noting)
-        log(http, inbound, status, operation=self._channel, principal=principal)
+        refused: LaminaError | None = None
+        with self._bodies.holding(f"{principal.tenant_id}/{principal.actor}") as held:
+            try:
+                await self._door(scope, _counted(receive, held), noting)
+            except (Busy, Unavailable) as error:
+                if status:
+                    raise
+                refused = error
+        if refused is not None:
+            response = error_response(refused, inbound.request_id, inbound.out)
+            status = response.status_code
+            await response(scope, receive, send)
+        code = None if refused is None else refused.code
+        log(http, inbound, status, operation=self._channel, principal=principal, error_code=code)
+
+
+def _counted(receive: Receive, held: HeldBody) -> Receive:
+    """What comes in, counted as it does; raises as ``HeldBody.hold``."""
+    size = 0
+
+    async def counting() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        held.hold(size)
+        return message
+
+    return counting

@@ -58,14 +58,16 @@ def create_application(
     pool: ThreadPoolExecutor,
     hosts: frozenset[str] | None = None,
     doors: Mapping[str, ASGIApp] | None = None,
+    bodies: Bodies | None = None,
 ) -> ASGIApp:
     """The application over a gateway and the rows of its doors.
 
     ``hosts`` names the Host headers that are served, None serves any: on loopback it keeps out pages of other
     sites that resolve their own name to this machine. Where it names some, operations take no requests of other
     sites' pages either. ``doors`` are applications of other protocols by their path: behind the same hosts, with checks of their own.
+    ``bodies`` are those that the doors count in as well.
     """
-    shared = _Shared(gateway, pool, Bodies(), WriteTurns(), Departures())
+    shared = _Shared(gateway, pool, bodies or Bodies(), WriteTurns(), Departures())
     # Made for the first who asks: the document takes longer than all the rest of a start.
     document, listing = cache(partial(openapi_document, routes)), cache(partial(docs_page, routes))
     endpoints: dict[str, dict[str, Route]] = {}

@@ -56,11 +56,12 @@ def mem0_doors(
     *,
     pool: Executor,
     clock: Clock,
+    bodies: Bodies,
     believes: bool,
 ) -> dict[str, ASGIApp]:
     """An ASGI application for every path of Mem0's. ``believes`` says that callers are not signed in, as in ``dev_local``."""
     by_name = {each.name: each for each in operations}
-    house = _House(gateway, by_name, pool, clock, Bodies(), believes)
+    house = _House(gateway, by_name, pool, clock, bodies, believes)
     return {path: _AtPath(house, path, by_verb) for path, by_verb in CALLS.items()}
 
 

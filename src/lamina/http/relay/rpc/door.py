@@ -35,17 +35,21 @@ _ORIGIN_SHOWN_MAX: Final = 256
 _CLIENT_LEFT: Final = 499
 
 
-def relay_mcp_door(gateway: Gateway, methods: RelayMethods, pool: ThreadPoolExecutor) -> ASGIApp:
+def relay_mcp_door(
+    gateway: Gateway, methods: RelayMethods, pool: ThreadPoolExecutor, bodies: Bodies
+) -> ASGIApp:
     """The application over the methods. It checks Origin by the contract's rule and identifies callers per tool."""
-    return _Door(gateway, methods, pool)
+    return _Door(gateway, methods, pool, bodies)
 
 
 class _Door:
-    def __init__(self, gateway: Gateway, methods: RelayMethods, pool: ThreadPoolExecutor) -> None:
+    def __init__(
+        self, gateway: Gateway, methods: RelayMethods, pool: ThreadPoolExecutor, bodies: Bodies
+    ) -> None:
         self._gateway = gateway
         self._methods = methods
         self._pool = pool
-        self._bodies = Bodies()
+        self._bodies = bodies
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         http = HttpRequest(scope, receive)
