@@ -37,8 +37,9 @@ _ELSEWHERE = (
     "LAMINA_AUTH_FOLDER",
     "LAMINA_SUBJECT",
     "LAMINA_HOOKS",
+    "LAMINA_OPS_TOKEN_FILE",
 )
-"""Names that somebody else reads: the commands that speak to a server, and lamina-auth."""
+"""Names that somebody else reads: the commands that speak to a server, lamina-auth, and the runner of exported jobs."""
 
 TOMBSTONES = "tombstones.jsonl"
 """The name, in the folder of backups, of the list of what was erased."""

@@ -82,6 +82,10 @@ def test_an_empty_name_of_a_file_is_none() -> None:
     assert load_settings({"LAMINA_ISSUERS": ""}).issuers is None
 
 
+def test_what_the_runner_of_exported_jobs_reads_stops_no_command() -> None:
+    assert load_settings({"LAMINA_OPS_TOKEN_FILE": "/etc/lamina/ops.token"}) == load_settings({})
+
+
 def test_an_unknown_name_in_the_call_is_refused_too() -> None:
     with pytest.raises(Invalid) as caught:
         load_settings({}, prot=1)
