@@ -66,6 +66,7 @@ class Replays:
                 kept: dict[str, Any] = {  # Any: JSON
                     "accepted": answer.accepted,
                     "created": answer.created,
+                    "warnings": list(answer.warnings),
                     "body": answer.result and answer.result.model_dump(mode="json", by_alias=True),
                 }
                 self._remember(Remembered(key, body_hash, now, response=kept), erases=erases)
@@ -89,4 +90,5 @@ def _again(known: Remembered) -> Answer:
         accepted=bool(response.get("accepted")),
         created=bool(response.get("created")),
         replayed=True,
+        warnings=tuple(response.get("warnings", ())),
     )
