@@ -86,7 +86,7 @@ from lamina.http.synapse import synapse_routes
 from lamina.index.blocks import Blocks
 from lamina.index.documents import DocumentIndex
 from lamina.index.resident import ResidentIndexes
-from lamina.kernel.hosts import PeerHosts
+from lamina.kernel.hosts import PeerHosts, own_url
 from lamina.kernel.ids import IdSource, RandomIds
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RELAY_SCOPE
@@ -373,7 +373,7 @@ def build_server(
     )
     replay = next(each.handler for each in relay if each.name == "messages_replay")
     relay = (*relay, *operator_jobs(operators, replay))
-    relay = (*relay, *job_operations(operators, relay))
+    relay = (*relay, *job_operations(operators, relay, own_url(settings.host, settings.port)))
     relay_rows = relay_routes(relay)
     endpoints |= {f"{row.verb} {row.path}": row.operation.name for row in relay_rows}
     described = bridge.describe(relay_rows, SECTIONS, MCP_LINES)

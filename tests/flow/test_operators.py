@@ -181,6 +181,13 @@ def test_schedules_are_files_that_a_shell_reads(world: Any) -> None:
     )
 
 
+def test_a_runner_asks_the_server_that_wrote_it(make_world: Any) -> None:
+    world = make_world(host="::1", port=9100)
+    for form in ("systemd", "cron"):
+        files = world.get(f"/v1/ops/schedule/export?format={form}")["examples"]
+        assert 'URL="${LAMINA_URL:-http://[::1]:9100}"' in files["/usr/local/bin/lamina-job"]
+
+
 def test_deliveries_are_counted_by_state_and_recipient_and_a_backlog_is_an_alarm(make_world: Any) -> None:
     world = make_world(relay_alarm_backlog=2)
     for number, timeout in enumerate((60, 3600, 3600)):

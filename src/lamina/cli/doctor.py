@@ -33,6 +33,7 @@ from lamina.cli.mcp_install import is_known
 from lamina.cli.show import console, table
 from lamina.client import Client
 from lamina.errors import LaminaError
+from lamina.kernel.hosts import own_url
 from lamina.kernel.time import SystemClock
 from lamina.settings import Settings
 from lamina.types.health import Version
@@ -76,7 +77,7 @@ def run_doctor(settings: Settings, url: str | None, *, as_json: bool, repair: bo
 def _looks(
     settings: Settings, url: str | None, repaired: list[str]
 ) -> Iterator[tuple[str, Callable[[], Check]]]:
-    address = url or f"http://127.0.0.1:{settings.port or 8700}"
+    address = url or own_url(settings.host, settings.port)
     data = settings.data.absolute()
     served = cache(lambda: _answers(address))
     yield "python", _python

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Address", "PeerHosts", "are_hosts", "is_network"]
+__all__ = ["Address", "PeerHosts", "are_hosts", "is_network", "own_url"]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -15,6 +15,12 @@ _NAME: Final = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]
 _LOOPBACK: Final = "loopback"
 _LOOPBACK_NAMES: Final = frozenset({"localhost"})
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
+
+
+def own_url(host: str, port: int) -> str:
+    """Where a server that listens at a host and port is asked from its own machine; port 0, which is any, is told as the usual one."""
+    named = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - nobody listens here
+    return f"http://{f'[{named}]' if ':' in named else named}:{port or 8700}"
 
 
 @dataclass(frozen=True, slots=True)

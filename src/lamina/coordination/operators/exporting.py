@@ -9,25 +9,23 @@ from lamina.coordination.operators.jobs import Job, Times
 
 __all__ = ["cron_files", "systemd_files"]
 
-_TOKEN_FILE: Final = "/etc/lamina/ops.token"  # noqa: S105 - where a secret stands, and none
-_URL: Final = "http://127.0.0.1:8700"
-_RUNNER: Final = f"""#!/bin/sh
+_RUNNER: Final = """#!/bin/sh
 # Runs one job: lamina-job JOB_ID [ARGUMENTS]. The token stands in a file that only this user may read.
 set -eu
-TOKEN_FILE="${{LAMINA_OPS_TOKEN_FILE:-{_TOKEN_FILE}}}"
-URL="${{LAMINA_URL:-{_URL}}}"
-ARGUMENTS="${{2:-}}"
+TOKEN_FILE="${LAMINA_OPS_TOKEN_FILE:-/etc/lamina/ops.token}"
+URL="${LAMINA_URL:-@URL@}"
+ARGUMENTS="${2:-}"
 printf 'header = "Authorization: Bearer %s"\\n' "$(cat "$TOKEN_FILE")" |
   curl --fail-with-body --silent --show-error --max-time 3600 --config - \\
     --header 'Content-Type: application/json' \\
-    --data "{{\\"job_id\\": \\"$1\\", \\"arguments\\": ${{ARGUMENTS:-{{\\}}}}}}" "$URL/v1/ops/run"
+    --data "{\\"job_id\\": \\"$1\\", \\"arguments\\": ${ARGUMENTS:-{\\}}}" "$URL/v1/ops/run"
 """
 
 
-def systemd_files(jobs: Mapping[str, Job]) -> dict[str, str]:
-    """A runner, a template of a service, and a timer for each job that has times."""
+def systemd_files(jobs: Mapping[str, Job], url: str) -> dict[str, str]:
+    """A runner, a template of a service, and a timer for each job that has times. The server is at ``url``."""
     files = {
-        "/usr/local/bin/lamina-job": _RUNNER,
+        "/usr/local/bin/lamina-job": _RUNNER.replace("@URL@", url),
         "/etc/systemd/system/lamina-job@.service": _unit(
             [
                 ("Unit", ["Description=Lamina job %I", "After=network.target"]),
@@ -48,11 +46,11 @@ def systemd_files(jobs: Mapping[str, Job]) -> dict[str, str]:
     return files
 
 
-def cron_files(jobs: Mapping[str, Job]) -> dict[str, str]:
-    """A runner, and a table with a line for each job that has times."""
+def cron_files(jobs: Mapping[str, Job], url: str) -> dict[str, str]:
+    """A runner, and a table with a line for each job that has times. The server is at ``url``."""
     lines = [f"{times.cron} lamina /usr/local/bin/lamina-job {job_id}" for job_id, times in _timed(jobs)]
     table = "\n".join(["# Jobs of Lamina: minute, hour, day, month, weekday, user, command.", *lines]) + "\n"
-    return {"/usr/local/bin/lamina-job": _RUNNER, "/etc/cron.d/lamina": table}
+    return {"/usr/local/bin/lamina-job": _RUNNER.replace("@URL@", url), "/etc/cron.d/lamina": table}
 
 
 def _timed(jobs: Mapping[str, Job]) -> list[tuple[str, Times]]:

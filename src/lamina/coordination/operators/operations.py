@@ -124,10 +124,10 @@ def operator_jobs(parts: OperatorParts, replay: Callable[[Any, Call], Answer]) -
     return [replace(row, local_only=True) for row in rows]
 
 
-def job_operations(parts: OperatorParts, served: Sequence[Operation[Any]]) -> list[Operation[Any]]:
-    """The four operations over jobs, each of which runs one of those ``served``."""
+def job_operations(parts: OperatorParts, served: Sequence[Operation[Any]], url: str) -> list[Operation[Any]]:
+    """The four operations over jobs, each of which runs one of those ``served`` at the ``url``."""
     runner = JobRunner(
-        parts.store.job_runs, parts.ids, parts.clock, {operation.name: operation for operation in served}
+        parts.store.job_runs, parts.ids, parts.clock, {each.name: each for each in served}, url
     )
     rows = [
         reads(_ADMIN, "ops_catalog", requests.ListJobs, requests.JobList, runner.catalogue,

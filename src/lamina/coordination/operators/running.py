@@ -28,6 +28,7 @@ from lamina.coordination.operators.requests import (
     RunJobResult,
 )
 from lamina.errors import Invalid, LaminaError, Malformed
+from lamina.kernel.hosts import own_url
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Operation
 from lamina.kernel.time import SECOND_US, Clock, rfc3339, rfc3339_or_none, to_datetime
@@ -52,9 +53,15 @@ class JobRunner:
     """Handlers over jobs."""
 
     def __init__(
-        self, runs: JobRuns, ids: IdSource, clock: Clock, operations: Mapping[str, Operation[Any]]
+        self,
+        runs: JobRuns,
+        ids: IdSource,
+        clock: Clock,
+        operations: Mapping[str, Operation[Any]],
+        url: str = own_url("", 0),
     ) -> None:
-        """``operations`` are those that are served, by name; the ``clock`` says when a run has ended."""
+        """``operations`` are those that are served, by name, at the ``url``; the ``clock`` says when a run has ended."""
+        self._url = url
         self._runs = runs
         self._clock = clock
         self._ids = ids
@@ -99,9 +106,9 @@ class JobRunner:
         jobs = self.jobs
         timed = [job_id for job_id, job in jobs.items() if job.times is not None]
         if request.format == "systemd":
-            return Answer(JobSchedule(format="systemd", jobs=timed, examples=systemd_files(jobs)))
+            return Answer(JobSchedule(format="systemd", jobs=timed, examples=systemd_files(jobs, self._url)))
         if request.format == "cron":
-            return Answer(JobSchedule(format="cron", jobs=timed, examples=cron_files(jobs)))
+            return Answer(JobSchedule(format="cron", jobs=timed, examples=cron_files(jobs, self._url)))
         raise Malformed(
             "INVALID_JOB_SCHEDULE",
             f"there is no format {request.format!r}",
