@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from lamina import limits
-from lamina.errors import Busy
+from lamina.errors import Busy, Fault
 from lamina.http.bodies import Bodies
 from lamina.http.relay.contract import HELP_METHODS
 from lamina.http.relay.contract import TOOLS as RELAY_TOOLS
@@ -168,3 +168,22 @@ def test_all_doors_of_a_server_count_in_one_place_and_refuse_what_is_too_much(
     assert asyncio.run(run()) == [429] * 4
     assert len(counted) == 4
     assert len({id(each) for each in counted}) == 1
+
+
+@pytest.mark.parametrize(("path", "step"), [("/mcp", "recognise"), ("/v1/mcp", "identify")])
+def test_the_log_has_what_went_wrong_before_a_message_was_read(
+    make_world: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, path: str, step: str
+) -> None:
+    world = make_world()
+
+    def broken(*_: object) -> None:
+        raise Fault("INTERNAL", "the server failed")
+
+    monkeypatch.setattr(world.server.gateway, step, broken)
+
+    async def run() -> int:
+        async with http_client(world) as client:
+            return (await post(client, b"{", {}, path)).status_code
+
+    assert asyncio.run(run()) == 500
+    assert [record.name for record in caplog.records if record.levelname == "ERROR"] == ["lamina.http"]

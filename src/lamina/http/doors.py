@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,15 +13,17 @@ from typing import Final
 from starlette.requests import Request as HttpRequest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lamina.errors import Busy, LaminaError, Unavailable
+from lamina.errors import Busy, Fault, LaminaError, Unavailable
 from lamina.gateway import Gateway
 from lamina.http.bodies import Bodies, HeldBody
 from lamina.http.errors import error_response
 from lamina.http.inbound import inbound_of, log
 from lamina.http.origins import refuse_other_pages
+from lamina.observe.logs import log_failure
 
 __all__ = ["guarded_door", "made_on_demand"]
 
+_LOG: Final = logging.getLogger("lamina.http")
 _ENTERED: Final = "lamina.entered"
 """Under which key of the ASGI scope the application finds the request as the gateway takes it, and who calls."""
 
@@ -80,6 +83,8 @@ class _Guarded:
             else:
                 principal = self._gateway.recognise(inbound)
         except LaminaError as error:
+            if isinstance(error, Fault):
+                log_failure(_LOG, error, inbound.request_id, self._channel)
             response = error_response(error, inbound.request_id, inbound.out)
             log(http, inbound, response.status_code, operation=self._channel, error_code=error.code)
             await response(scope, receive, send)

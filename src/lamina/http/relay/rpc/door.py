@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina import limits
-from lamina.errors import LaminaError
+from lamina.errors import Fault, LaminaError
 from lamina.gateway import Gateway, Inbound
 from lamina.http.bodies import Bodies, read_json
 from lamina.http.errors import detail_response
@@ -25,9 +26,11 @@ from lamina.http.inbound import inbound_of, log
 from lamina.http.relay.rpc.messages import FORBIDDEN, RpcError, read_message
 from lamina.http.relay.rpc.methods import RelayMethods
 from lamina.json_scan import JsonBounds
+from lamina.observe.logs import log_failure
 
 __all__ = ["relay_mcp_door"]
 
+_LOG: Final = logging.getLogger("lamina.http")
 _BOUNDS: Final = JsonBounds(limits.JSON_KEYS_MAX, limits.JSON_ELEMENTS_MAX)
 _OPERATION: Final = "relay_mcp"
 _OWN_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -72,6 +75,8 @@ class _Door:
             response = _json(refused.shown(None), refused.status, inbound.out)
         except LaminaError as error:
             code = error.code
+            if isinstance(error, Fault):
+                log_failure(_LOG, error, inbound.request_id, _OPERATION)
             response = detail_response(error, inbound.request_id, inbound.out)
         except ClientDisconnect:
             response = Response(status_code=_CLIENT_LEFT)
