@@ -145,7 +145,7 @@ class Gateway:
     def identify(self, inbound: Inbound, operation: Operation[Any] | None) -> Principal:
         """The caller, nobody of an open operation; doors call it before they read a body.
 
-        Raises ``Unauthenticated``, ``Busy`` (RATE_LIMITED), ``Unsupported`` (EXPERIMENTAL_DISABLED). Callers who
+        Raises as ``Principals.identify``, ``Busy`` (RATE_LIMITED), ``Unsupported`` (EXPERIMENTAL_DISABLED). Callers who
         stay unknown share a bucket by their address. Without an operation it only counts the call.
         """
         try:
@@ -189,7 +189,7 @@ class Gateway:
             raise
 
     def known(self, inbound: Inbound) -> Principal:
-        """The caller, for a door that serves those who stay unknown as well; raises ``Unauthenticated``, and counts nobody."""
+        """The caller, for a door that serves those who stay unknown as well; raises as ``Principals.identify``, and counts nobody."""
         return self._principals.identify(inbound.credentials)
 
     def _count(self, inbound: Inbound, tenant_id: str, actor: str, effect: Effect) -> None:

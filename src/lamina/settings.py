@@ -1,4 +1,4 @@
-"""The settings: read once from the environment, frozen, passed down. Nothing else reads the environment."""
+"""The settings of a server: read once from the environment, frozen, passed down. Nothing else of a server reads the environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Where a call came from, as the Relay contract has it: a proxy on this machine is believed, nobody else is."""
+"""Where a call came from: of what connects to us only a proxy on this machine is believed. Those of ``LAMINA_TRUSTED_PROXIES`` were asked
+before, in the server under the application."""
 
 from __future__ import annotations
 

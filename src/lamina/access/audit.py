@@ -114,7 +114,7 @@ def _denied(grant: Grant, denied: Forbidden) -> Decision:
 
 
 class PepperBook:
-    """The pepper that a tenant's rows are hashed with now; a new one each quarter, made at the first write after it."""
+    """The pepper that a tenant's rows are hashed with now; once ``pepper_rotation_us`` are over the first row makes a new one."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

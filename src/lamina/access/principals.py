@@ -38,7 +38,8 @@ class Principals(Protocol):
         ...
 
     def identify(self, credentials: Credentials) -> Principal:
-        """The principal behind credentials; raises ``Unauthenticated``."""
+        """The principal behind credentials; raises ``Unauthenticated``, ``Invalid`` (INVALID_ACTOR) for a name that is none, and what a store
+        or another machine raises that has to be asked, ``Unavailable`` among it."""
         ...
 
 

@@ -67,7 +67,7 @@ class RateLimiter:
         self._buckets = buckets or LocalBuckets()
 
     def take(self, tenant_id: str, actor: str, effect: Effect, now: Instant) -> Taken:
-        """Take one token for a call: reads from one bucket of the actor, everything else from another."""
+        """Take one token for a call: reads from one bucket of the actor, everything else from another; a tenant's importers have one for both."""
         rates = self._rules(tenant_id, actor)
         if actor == importer_actor(tenant_id):
             return self._take((tenant_id, actor, "importer"), rates.importer, now)

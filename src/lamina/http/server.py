@@ -1,7 +1,7 @@
 """The ASGI application: one endpoint for every row of the doors' tables.
 
-A call runs on a thread of a pool, since slices and store are plain synchronous code; only reading the request
-and sending the response are asynchronous.
+A call runs on a thread of a pool, since slices and store are plain synchronous code; reading the request and sending the response
+are asynchronous, and so is a write that waits for nothing but the disk (``handing.py``).
 """
 
 from __future__ import annotations
