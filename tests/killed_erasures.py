@@ -96,7 +96,14 @@ def put_back(folder: Path, begins: Signal) -> None:
 
     def before_served(store: Store, made_at: Instant) -> None:
         begins()
-        apply_again(store, listed, SystemClock(), as_of=made_at, about=documents_about(store.traces))
+        apply_again(
+            store,
+            listed,
+            SystemClock(),
+            as_of=made_at,
+            about=documents_about(store.traces),
+            tombstones=TombstoneFile(folder.with_name(f"{folder.name}.jsonl")),
+        )
 
     restore(folder, backup, lambda _: None, lock_of=lock_of, before_served=before_served)
 

@@ -22,7 +22,7 @@ from lamina.errors import LaminaError
 from lamina.forget.reapplying import apply_again
 from lamina.kernel.scopes import Scope
 from lamina.settings import Settings
-from lamina.store.backups.tombstones import TombstoneFile
+from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.tombstones import ListedErasure
 from lamina.store.ports.writes import Writes
@@ -146,6 +146,20 @@ def test_an_erasure_that_was_cancelled_since_a_backup_is_not_carried_out(tmp_pat
         assert (restored.texts(ALICE), restored.texts(BOB)) == (["not to be lost"], ["nor this"])
 
 
+def test_an_erasure_that_a_restore_finished_is_done_again_with_an_older_backup(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with serving(data) as served:
+        served.say("a secret of hers", ALICE)
+        older = Path(lamina("backup", "--data", data)[1].splitlines()[0])
+        served.begin(ALICE)
+        newer = Path(lamina("backup", "--data", data)[1].splitlines()[0])
+    for number, backup in enumerate((newer, older)):
+        data.rename(tmp_path / f"lost-{number}")
+        assert lamina("restore", backup, "--data", data)[0] == 0
+        with serving(data) as restored:
+            assert restored.texts(ALICE) == []
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_what_was_erased_since_a_clone_stays_erased(tmp_path: Path) -> None:
     data, clone = tmp_path / "data", tmp_path / "clones" / "acme"
@@ -200,7 +214,14 @@ def test_what_was_being_forgotten_as_a_backup_was_made_is_forgotten(
     if replayed:
         store.jobs.reset()
         land(store, Writes(records=list(facts.values())))
-    apply_again(store, [listed], ManualClock(), as_of=NOON + 1, about=documents_about_people(store))
+    apply_again(
+        store,
+        [listed],
+        ManualClock(),
+        as_of=NOON + 1,
+        about=documents_about_people(store),
+        tombstones=NoTombstones(),
+    )
     kept = store.records.get(TENANT, ids)
     store.close()
     assert {name for name, each in facts.items() if each.id in kept} == stays

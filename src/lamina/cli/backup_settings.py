@@ -80,7 +80,7 @@ def run_restore_backup(
             path,
             lambda kind: _secret_to_read(settings, kind),
             lock_of=lock_of,
-            before_served=lambda store, made_at: _erase_again(store, listed, made_at),
+            before_served=lambda store, made_at: _erase_again(settings, store, listed, made_at),
         )
     finally:
         log.setLevel(level)
@@ -123,10 +123,19 @@ def _listed(paths: Sequence[Path]) -> list[ListedErasure]:
     )
 
 
-def _erase_again(store: Store, listed: Sequence[ListedErasure], made_at: Instant) -> None:
+def _erase_again(settings: Settings, store: Store, listed: Sequence[ListedErasure], made_at: Instant) -> None:
+    tombstones = TombstoneFile(settings.tombstone_list)
     about = documents_about_people(store)
     unnaming = without_paths(store.documents)
-    apply_again(store, listed, SystemClock(), as_of=made_at, about=about, unnaming=unnaming)
+    apply_again(
+        store,
+        listed,
+        SystemClock(),
+        as_of=made_at,
+        about=about,
+        tombstones=tombstones,
+        unnaming=unnaming,
+    )
 
 
 def folder_of(settings: Settings) -> BackupFolder:

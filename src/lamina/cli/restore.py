@@ -13,6 +13,7 @@ from lamina.coordination.replication.state import without_paths
 from lamina.forget.reapplying import apply_again
 from lamina.kernel.time import SECOND_US, SystemClock
 from lamina.settings import Settings
+from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.documents.restore import clone_head, past_writes
 from lamina.store.opening import open_store
 from lamina.store.ports.tombstones import ListedErasure
@@ -54,7 +55,10 @@ def run_restore(
             if each.tenant_id == tenant_id and each.cascade == "gdpr" and each.at + _CLONED_WITHIN_US > newest
         ]
         about, unnaming = documents_about_people(store), without_paths(store.documents)
-        erased = apply_again(store, since, clock, as_of=newest, about=about, unnaming=unnaming)
+        tombstones = TombstoneFile(settings.tombstone_list)
+        erased = apply_again(
+            store, since, clock, as_of=newest, about=about, tombstones=tombstones, unnaming=unnaming
+        )
         lost = list(unreadable(store.documents, tenant_id))
     finally:
         store.close()

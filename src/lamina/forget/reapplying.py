@@ -11,7 +11,7 @@ from lamina.kernel.time import SECOND_US, Clock, Instant
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob
 from lamina.store.ports.store import Store
-from lamina.store.ports.tombstones import ListedErasure
+from lamina.store.ports.tombstones import ListedErasure, TombstoneList
 from lamina.store.ports.traces import ErasedBeside
 
 __all__ = ["apply_again"]
@@ -28,19 +28,20 @@ def apply_again(
     *,
     as_of: Instant,
     about: About,
+    tombstones: TombstoneList,
     unnaming: Unnaming | None = None,
 ) -> int:
     """Do what is listed again, oldest first, where the folder as of its backup does not know of it; how many that were.
 
     Erasures that were under way in the backup go on, here or in the worker: what they hide is hidden meanwhile. Those that were
-    cancelled since, before they took anything, end.
+    cancelled since, before they took anything, end. ``tombstones`` is the folder's own list from now on, in which they may not stand yet.
     """
     told = list(listed)
     taken = {each.id for each in told if not each.cancelled}
     for each in told:
         if each.cancelled and each.id not in taken:
             store.erasures.cancel(each.tenant_id, each.id)
-    eraser = Eraser(store, clock, _OWNER, about=about, unnaming=unnaming, sleep=_go_on)
+    eraser = Eraser(store, clock, _OWNER, about=about, unnaming=unnaming, tombstones=tombstones, sleep=_go_on)
     store.erasures.take_over()
     while eraser.step():
         pass
