@@ -23,6 +23,7 @@ from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id
+from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.erasures import ErasurePhase
@@ -321,6 +322,41 @@ def test_a_cancelled_erasure_stops_before_its_next_phase_and_hides_no_more(house
     second = house.start()
     house.work()
     assert house.post(f"/v1/erasures/{second}/cancel", {})["cancellation_accepted"] is False
+
+
+def test_what_took_nothing_is_listed_so_in_whichever_phase_it_ends(house: House, tmp_path: Path) -> None:
+    """The list cannot be written when it would begin to erase, nor when it is cancelled then."""
+    path = tmp_path / "list" / "tombstones.jsonl"
+    path.mkdir(parents=True)
+    listed = TombstoneFile(path)
+    eraser = Eraser(house.store, house.here.clock, "test", tombstones=listed)
+    erasure_id = house.start()
+    with pytest.raises(Unavailable, match="CANNOT_WRITE_TOMBSTONES"):
+        eraser.step()
+    assert (house.state(erasure_id)["phase"], house.reads(f"/v1/events/{house.home[0]}")) == (
+        "delete",
+        "NOT_FOUND",
+    )
+    house.post(f"/v1/erasures/{erasure_id}/cancel", {})
+    with pytest.raises(Unavailable, match="CANNOT_WRITE_TOMBSTONES"):
+        eraser.step()
+    assert house.reads(f"/v1/events/{house.home[0]}") == 200
+    path.rmdir()
+    house.here.clock.at += int(limits.ERASURE_AGAIN_S_MAX * SECOND_US)
+    assert eraser.step()
+    assert house.state(erasure_id)["status"] == "cancelled"
+    assert [(each.id, each.cancelled) for each in listed.read()] == [(erasure_id, True)]
+
+
+def test_an_erasure_that_failed_is_listed_as_one_that_took_nothing(house: House, tmp_path: Path) -> None:
+    listed = TombstoneFile(tmp_path / "tombstones.jsonl")
+    job = house.store.erasures.get(TENANT, house.start())
+    assert job is not None
+    house.post(f"/v1/erasures/{job.id}/cancel", {})
+    house.work()
+    house.store.erasures.begin(replace(job, id="erasure_2", crosses=False))
+    assert Eraser(house.store, house.here.clock, "test", tombstones=listed).step()
+    assert [(each.id, each.cancelled) for each in listed.read()] == [("erasure_2", True)]
 
 
 def test_it_goes_on_wherever_it_is_interrupted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from lamina import limits
-from lamina.errors import LaminaError
+from lamina.errors import LaminaError, Unavailable
 from lamina.forget.clearing import clear_places
 from lamina.forget.counting import Area
 from lamina.forget.ending import audit_id_of, audit_of, listed_of, told_of
@@ -27,7 +27,7 @@ from lamina.kernel.vocabularies import ACTIVE_VOCABULARIES
 from lamina.observe.rounds import Failures, class_of, keep_at
 from lamina.store.ports.documents import Change
 from lamina.store.ports.erasing import Erased, Erasure
-from lamina.store.ports.erasures import ErasureJob, ErasureOutcome, ErasurePhase, LineKind
+from lamina.store.ports.erasures import ErasedPlace, ErasureJob, ErasureOutcome, ErasurePhase, LineKind
 from lamina.store.ports.registry import Activation
 from lamina.store.ports.store import Store
 from lamina.store.ports.tombstones import TombstoneList
@@ -154,6 +154,7 @@ class _Work:
                 self._plan()
             elif phase is ErasurePhase.CATEGORIZE:
                 if not self._categorize():
+                    self._list_as_over()
                     self._end("failed")
                     return
             elif phase is ErasurePhase.DELETE:
@@ -165,10 +166,18 @@ class _Work:
         self._end("completed")
 
     def _cancel(self) -> None:
-        """End it. Where nothing went yet a backup in which it is under way has to know, too: there it would be carried out."""
-        if self._tombstones is not None and self.job.phase not in (ErasurePhase.DELETE, ErasurePhase.DEMOTE):
-            self._tombstones.append(listed_of(self.job, cancelled=True))
+        """End it. Where that cannot be listed it hides nothing from now on, and its end comes again."""
+        try:
+            self._list_as_over()
+        except Unavailable:
+            self._keep(place=ErasedPlace(self.job.id, (), self.job.place.held))
+            raise
         self._end("cancelled")
+
+    def _list_as_over(self) -> None:
+        """Have a backup know in which it is under way: there it would be carried out. Where it was listed as taking something that counts alone."""
+        if self._tombstones is not None:
+            self._tombstones.append(listed_of(self.job, cancelled=True))
 
     # ---- the phases
 

@@ -17,7 +17,8 @@ __all__ = ["ListedErasure", "TombstoneList"]
 class ListedErasure:
     """One erasure as it was asked for: ids and scopes, and never what they held.
 
-    One that was ``cancelled`` before anything went took nothing, and a folder in which it is under way stops it.
+    One that was ``cancelled``, or failed, before anything went took nothing, and a folder in which it is under way stops it; beside a line
+    of the same one that is not, such a line says nothing.
 
     One of a whole memory (``gdpr``) names the scope, what legal holds kept of it and the names of its person; it is planned anew in the
     folder in which it is done again. One of a part names events and records.
