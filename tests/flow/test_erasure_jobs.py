@@ -359,6 +359,25 @@ def test_an_erasure_that_failed_is_listed_as_one_that_took_nothing(house: House,
     assert [(each.id, each.cancelled) for each in listed.read()] == [("erasure_2", True)]
 
 
+def test_an_erasure_that_failed_for_months_is_put_off_as_before(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise Unavailable("WAL_UNAVAILABLE", "the disk is full")
+
+    monkeypatch.setattr(house.store.erasures, "put_lines", full)
+    job = house.store.erasures.get(TENANT, house.start())
+    assert job is not None
+    house.post(f"/v1/erasures/{job.id}/cancel", {})
+    house.work()
+    house.store.erasures.begin(replace(job, id="erasure_2", attempts=2000))
+    with pytest.raises(Unavailable):
+        house.eraser.step()
+    late = house.store.erasures.get(TENANT, "erasure_2")
+    assert late is not None
+    assert late.next_attempt_at - house.here.clock.at == limits.ERASURE_AGAIN_S_MAX * SECOND_US
+
+
 def test_it_goes_on_wherever_it_is_interrupted(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every write of the worker fails once, before it lands or after: what is left is the same, and counted right."""
     monkeypatch.setattr(limits, "ERASURE_STEP_MAX", 1)

@@ -22,7 +22,7 @@ from lamina.kernel.defining import definition_by
 from lamina.kernel.erasure_rules import ErasureRules, LegalHold
 from lamina.kernel.records import Belief, Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.kernel.time import SECOND_US, Clock, Instant, doubling_us
 from lamina.kernel.vocabularies import ACTIVE_VOCABULARIES
 from lamina.observe.rounds import Failures, class_of, keep_at
 from lamina.store.ports.documents import Change
@@ -106,10 +106,10 @@ class Eraser:
         except _LeaseLostError:
             return True
         except Exception as error:
-            wait_s = min(limits.ERASURE_AGAIN_S * 2**job.attempts, limits.ERASURE_AGAIN_S_MAX)
+            wait_us = doubling_us(limits.ERASURE_AGAIN_S, job.attempts + 1, limits.ERASURE_AGAIN_S_MAX)
             said = str(error) if isinstance(error, LaminaError) else class_of(error)
             late = replace(work.job, attempts=job.attempts)
-            self._store.erasures.put_off(late, said, retry_at=self._clock.now() + int(wait_s * SECOND_US))
+            self._store.erasures.put_off(late, said, retry_at=self._clock.now() + wait_us)
             raise
         return True
 

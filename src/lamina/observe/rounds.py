@@ -17,6 +17,7 @@ from typing import Final
 
 from lamina import limits
 from lamina.errors import LaminaError
+from lamina.kernel.time import SECOND_US, doubling_us
 
 __all__ = ["Behind", "Failures", "RegularRounds", "class_of", "frames_of", "keep_at"]
 
@@ -60,8 +61,7 @@ class Failures:
         _LOG.error("%s failed (%d in a row) and goes on: %s\n%s", part, times, name, frames)
         if moved:
             self._tell()
-        # An exponent that only grows would overflow on a part that fails for weeks.
-        return float(min(limits.ROUND_BACKOFF_BASE_S * 2 ** min(times - 1, 32), limits.ROUND_BACKOFF_S_MAX))
+        return doubling_us(limits.ROUND_BACKOFF_BASE_S, times, limits.ROUND_BACKOFF_S_MAX) / SECOND_US
 
     def over(self, part: str) -> None:
         """A round of a part succeeded."""
