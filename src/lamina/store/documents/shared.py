@@ -333,7 +333,10 @@ def _receive(connection: socket.socket) -> Json:
     (length,) = _LENGTH.unpack(_exactly(connection, _LENGTH.size))
     if length > _ANSWER_BYTES_MAX:
         raise OSError("a message is too long to be one")
-    message: Json = json.loads(_exactly(connection, length))
+    try:
+        message: Json = json.loads(_exactly(connection, length))
+    except ValueError as error:
+        raise OSError("a message is no JSON") from error
     return message
 
 
