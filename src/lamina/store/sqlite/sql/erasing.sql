@@ -136,7 +136,7 @@ DELETE FROM frozen_mention WHERE tenant_id = ?1 AND entity_id = ?2 AND scope = ?
 DELETE FROM frozen_support WHERE tenant_id = ?1 AND record_id = ?2 AND source_id = ?3 AND relation = ?4;
 
 -- name: put_tombstone
--- What is no more; the first word stays.
+-- What is no more; where it went before and came back, the last word counts.
 INSERT INTO tombstone (tenant_id, id, layer, scope, cascade, erasure_id, audit_id, erased_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 ON CONFLICT (tenant_id, id) DO UPDATE SET cascade = excluded.cascade, erasure_id = excluded.erasure_id,
