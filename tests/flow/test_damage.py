@@ -180,6 +180,33 @@ def test_what_a_database_lost_stays_in_its_repository_and_is_told(folder: Path) 
     assert (found["state"], kept in found["found"]) == ("fail", True)
 
 
+@pytest.mark.parametrize("seen", [True, False])
+def test_what_a_database_lost_outlives_a_repository_that_is_built_anew(folder: Path, seen: bool) -> None:
+    """A power cut may shorten a write-ahead file and tear a pack; the pack may be torn later, too."""
+    older = (folder / "lamina.db").read_bytes()
+    store = opened(folder)
+    written(store, 4)
+    newest = store.documents.head(TENANT)
+    store.close()
+    (folder / "lamina.db").write_bytes(older)
+    if seen:
+        store = opened(folder)
+        store.documents.recover()
+        store.close()
+    path = repository(folder)
+    (path / "objects" / "pack" / f"pack-{'0' * 40}.idx").write_bytes(b"")
+    store = opened(folder)
+    store.documents.recover()
+    written(store, 2)
+    head = store.documents.head(TENANT)
+    store.close()
+    assert newest is not None
+    assert head is not None
+    assert kept_ahead(path) == [f"refs/lamina/ahead/{newest.sha[:12]}"]
+    assert [count(folder, name) for name in ("main", kept_ahead(path)[0])] == [8, 10]
+    assert fault_of(path, head.sha) is None
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="nobody else gives a folder away")
 def test_a_folder_of_another_owner_keeps_its_repositories(folder: Path, tmp_path: Path) -> None:
     """As on a volume, or where root restored a copy: git's own care for such folders is no damage."""

@@ -16,6 +16,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol
@@ -411,6 +412,8 @@ class Projector:
             raise DamagedRepository("what it held was erased")
         head = self._rows.head(tenant_id)
         if repository.is_damaged or (head is not None and not repository.holds(head.sha)):
+            with suppress(KeyError, ValueError, pygit2.GitError, DamagedRepository):
+                self._keep_what_rows_lack(tenant_id, repository, head)  # as far as it can be read
             raise DamagedRepository("a pack is torn, or the newest commit is not whole")
         tip = None if head is None else bytes.fromhex(head.sha)
         if repository.tip() != (head.sha if head else None):
@@ -444,6 +447,8 @@ class Projector:
                 fresh.gather(fresh.to_gather())
         fresh.point(followed.worktree.head)
         fresh.settle()
+        if erased is None:  # or what was erased would come along
+            fresh.carry_ahead(path)
         replace_repository(path, fresh_path, durable=self._durable)
         repository = GitRepository(path, durable=self._durable)
         for start in range(0, len(noted), limits.COMMITS_NOTED_MAX):

@@ -14,12 +14,13 @@ import shutil
 import struct
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
 import pygit2
 
-from lamina.store.documents.checking import AHEAD, opened, stands
+from lamina.store.documents.checking import AHEAD, kept_ahead, opened, stands
 from lamina.store.documents.gathering import gathered
 from lamina.store.documents.growing import GrowingPack
 from lamina.store.documents.objects import GitObject
@@ -79,6 +80,13 @@ class GitRepository:
         if self._durable:
             sync_folder(self.path.parent)
         return opened(self.path)
+
+    def carry_ahead(self, old: Path) -> None:
+        """Take over what another repository keeps of commits that the database lost, as far as that can be read there."""
+        for name in kept_ahead(old):
+            with suppress(KeyError, ValueError, pygit2.GitError):
+                self._git.remotes.create_anonymous(str(old)).fetch([f"+{name}:{name}"])
+        (self.path / "FETCH_HEAD").unlink(missing_ok=True)
 
     def _torn(self) -> bool:
         packs, indexes = (
