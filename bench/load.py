@@ -234,7 +234,7 @@ def _measured(data: Path, processes: int, asked: int, captured: int) -> dict[str
 def _wait_serving(pid: int, processes: int) -> None:
     """Until each of several processes takes connections: they begin one after the other."""
     if processes > 1:
-        while len(_below(pid)) < 1 + processes:  # and the one that forks them
+        while sum(_name(each) == "lamina serves" for each in _below(pid)) < processes:
             time.sleep(0.05)
         time.sleep(3.0)
 
@@ -244,6 +244,10 @@ def _below(pid: int) -> list[int]:
     tasks = Path(f"/proc/{pid}/task").iterdir()
     children = sorted({int(child) for task in tasks for child in (task / "children").read_text().split()})
     return [each for child in children for each in (child, *_below(child))]
+
+
+def _name(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 def _memory_mb(pid: int) -> list[float]:
