@@ -16,7 +16,6 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol
@@ -411,24 +410,21 @@ class Projector:
         if tenant_id in self._rows.due():
             raise DamagedRepository("what it held was erased")
         head = self._rows.head(tenant_id)
-        if repository.is_damaged or (head is not None and not repository.holds(head.sha)):
-            with suppress(KeyError, ValueError, pygit2.GitError, DamagedRepository):
-                self._keep_what_rows_lack(tenant_id, repository, head)  # as far as it can be read
-            raise DamagedRepository("a pack is torn, or the newest commit is not whole")
+        is_whole = not repository.is_damaged and (head is None or repository.holds(head.sha))
         tip = None if head is None else bytes.fromhex(head.sha)
         if repository.tip() != (head.sha if head else None):
             self._keep_what_rows_lack(tenant_id, repository, head)
-            repository.point(tip)
+            if is_whole:
+                repository.point(tip)
+        if not is_whole:
+            raise DamagedRepository("a pack is torn, or the newest commit is not whole")
         return _Followed(repository, Worktree(tip, repository.read), head.number if head else 0)
 
     def _keep_what_rows_lack(self, tenant_id: str, repository: GitRepository, head: Commit | None) -> None:
         """Rows land first: a repository with more commits than them is of a database that lost some."""
         ahead = repository.ahead(head.sha if head else None, limits.COMMITS_BATCH_MAX)
         if ahead > len(self._rows.commits(tenant_id, head.number if head else 0, ahead)):
-            _LOG.error(
-                "the database lost commits of documents, which %s in their repository keeps",
-                repository.keep(),
-            )
+            _LOG.error("commits of documents that the database lost stay under %s", repository.keep())
 
     def _rebuilt(self, tenant_id: str) -> _Followed:
         self._stop_gathering()  # it would put old objects into the new repository
@@ -447,7 +443,7 @@ class Projector:
                 fresh.gather(fresh.to_gather())
         fresh.point(followed.worktree.head)
         fresh.settle()
-        if erased is None:  # or what was erased would come along
+        if erased is None:
             fresh.carry_ahead(path)
         replace_repository(path, fresh_path, durable=self._durable)
         repository = GitRepository(path, durable=self._durable)
