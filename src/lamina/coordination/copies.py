@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pydantic_core import from_json
@@ -11,16 +11,15 @@ from pydantic_core import from_json
 from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.coordination.operators.compacting import REPORTS
 from lamina.store.ports.documents import Documents
-from lamina.store.ports.traces import Traces
+from lamina.store.ports.traces import About, Traces
 from lamina.store.walking import documents_below
 
 __all__ = ["with_copies"]
 
 _PLAN: Final = re.compile(r"compact_[0-9A-Za-z_]+\.json")
-_About = Callable[[str, Sequence[str]], Collection[str]]
 
 
-def with_copies(about: _About, traces: Traces, documents: Documents) -> _About:
+def with_copies(about: About, traces: Traces, documents: Documents) -> About:
     """Tells what ``about`` does of a tenant's actors, and beside it what shows or names something of that, of what these people alone
     wrote, or of what itself shows it."""
 

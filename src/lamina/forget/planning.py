@@ -23,18 +23,14 @@ from lamina.store.ports.documents import Change
 from lamina.store.ports.erasures import ErasedPlace, ErasureFigures, ErasureLine, LineKind, TouchedScope
 from lamina.store.ports.registry import ScopeState
 from lamina.store.ports.store import Store
-from lamina.store.ports.traces import Owned
+from lamina.store.ports.traces import About, Owned
 
-__all__ = ["About", "PlannedErasure", "Planner", "RulesOf", "Unnaming", "actors_of", "place_of_erasure"]
+__all__ = ["PlannedErasure", "Planner", "RulesOf", "Unnaming", "actors_of", "place_of_erasure"]
 
 _WORKSPACE: Final = "ws"
 
 RulesOf = Callable[[str], ErasureRules]
 """What is laid down for a tenant's erasures, by its id."""
-
-About = Callable[[str, Sequence[str]], Collection[str]]
-"""The paths of the documents of a tenant that are about actors."""
-
 
 Unnaming = Callable[[str, Collection[str]], Sequence[Change]]
 """The documents of a tenant in which the server itself names some paths, as they are without these."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lamina import limits
 from lamina.errors import Gone, Invalid, NotFound
-from lamina.forget.planning import About, PlannedErasure, Planner, RulesOf
+from lamina.forget.planning import PlannedErasure, Planner, RulesOf
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call, Grant, Principal
@@ -15,6 +15,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.kernel.wire import decode_cursor, encode_cursor
 from lamina.store.ports.erasures import ErasureFigures, ErasureLine, LineKind, Preview
 from lamina.store.ports.store import Store
+from lamina.store.ports.traces import About
 from lamina.types.erasures import (
     AffectedWorkspace,
     CrossScopePropagation,

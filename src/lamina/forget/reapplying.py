@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lamina.forget.planning import About, Unnaming
+from lamina.forget.planning import Unnaming
 from lamina.forget.runner import Eraser
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.time import SECOND_US, Clock, Instant
@@ -12,7 +12,7 @@ from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob
 from lamina.store.ports.store import Store
 from lamina.store.ports.tombstones import ListedErasure, TombstoneList
-from lamina.store.ports.traces import ErasedBeside
+from lamina.store.ports.traces import About, ErasedBeside
 
 __all__ = ["apply_again"]
 

@@ -17,7 +17,7 @@ from lamina.errors import LaminaError, Unavailable
 from lamina.forget.clearing import clear_places
 from lamina.forget.counting import Area
 from lamina.forget.ending import audit_id_of, audit_of, listed_of, told_of
-from lamina.forget.planning import About, PlannedErasure, Planner, Unnaming
+from lamina.forget.planning import PlannedErasure, Planner, Unnaming
 from lamina.kernel.defining import definition_by
 from lamina.kernel.erasure_rules import ErasureRules, LegalHold
 from lamina.kernel.records import Belief, Layer
@@ -31,7 +31,7 @@ from lamina.store.ports.erasures import ErasedPlace, ErasureJob, ErasureOutcome,
 from lamina.store.ports.registry import Activation
 from lamina.store.ports.store import Store
 from lamina.store.ports.tombstones import TombstoneList
-from lamina.store.ports.traces import Owned
+from lamina.store.ports.traces import About, Owned
 
 __all__ = ["Eraser"]
 

@@ -167,14 +167,14 @@ LAST_INSTANT: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(m
 """The end of the year 9999: nothing later can be written."""
 
 
-def waits(next_attempt_at: Instant, now: Instant) -> bool:
-    """Whether the time of the next attempt is still to come. One that is further away than anything waits was noted by a clock that was
-    ahead, and is no time to wait for.
+def waits(next_attempt_at: Instant, now: Instant, most_us: int = WAIT_US_MAX) -> bool:
+    """Whether the time of the next attempt is still to come. One that is further away than anything of its kind waits was noted by a clock
+    that was ahead, and is no time to wait for.
 
     >>> [waits(at, 0) for at in (0, 1, WAIT_US_MAX, WAIT_US_MAX + 1)]
     [False, True, True, False]
     """
-    return 0 < next_attempt_at - now <= WAIT_US_MAX
+    return 0 < next_attempt_at - now <= most_us
 
 
 def doubling_us(base_s: float, failures: int, most_s: float = 86_400.0) -> int:

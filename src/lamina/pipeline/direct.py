@@ -69,9 +69,8 @@ def _validity(content: Mapping[str, Any], offset: Offset | None) -> tuple[dateti
         for name in ("valid_from", "valid_to")
     )
     if start is not None and end is not None and start >= end:
-        start = (
-            end - 1
-        )  # a day of that clock begins behind an end with a time of its own: by that it was over
+        # A day of that clock begins behind an end with a time of its own: by that it was over.
+        start = end - 1
     return (
         None if start is None else to_local(start, offset),
         None if end is None else to_local(end, offset),

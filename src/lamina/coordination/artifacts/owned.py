@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 
 from lamina.continuity.owned import capsules_about
 from lamina.coordination.artifacts.kinds import HANDOFFS
 from lamina.coordination.artifacts.reading import record_or_none
 from lamina.store.ports.documents import Document, Documents
+from lamina.store.ports.traces import About
 from lamina.store.walking import documents_below
 
 __all__ = ["with_handoffs"]
 
-_About = Callable[[str, Sequence[str]], Collection[str]]
 
-
-def with_handoffs(about: _About, documents: Documents) -> _About:
+def with_handoffs(about: About, documents: Documents) -> About:
     """Tells what ``about`` does of a tenant's actors, and beside it the paths of handoffs that hold a part of a capsule about them."""
 
     def of(tenant_id: str, actors: Sequence[str]) -> list[str]:

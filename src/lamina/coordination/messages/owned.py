@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 
 from lamina.store.ports.messages import Messages
+from lamina.store.ports.traces import About
 
 __all__ = ["with_messages"]
 
-_About = Callable[[str, Sequence[str]], Collection[str]]
 _AGENT = "agent:"
 
 
-def with_messages(about: _About, messages: Messages) -> _About:
+def with_messages(about: About, messages: Messages) -> About:
     """Tells what ``about`` does of a tenant's actors, and beside it the paths of messages that name them as sender or recipient."""
 
     def of(tenant_id: str, actors: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from lamina import limits
 from lamina.kernel.audit import AuditDraft
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, Instant
+from lamina.kernel.time import SECOND_US, Instant, waits
 from lamina.store.ports.lifecycle import LifecycleDraft
 
 __all__ = [
@@ -188,11 +188,10 @@ class ErasureJob:
     """The number of its lease, 0 while nobody has it."""
 
     def is_due(self, now: Instant) -> bool:
-        """Whether somebody may work on it: nobody does, and its last failure is long enough ago. A clock that was ahead noted what is
-        further away than any wait."""
+        """Whether somebody may work on it: nobody does, and its last failure is long enough ago."""
         free = self.lease_until is None or self.lease_until <= now
-        waits = 0 < self.next_attempt_at - now <= ERASURE_WAIT_US_MAX
-        return self.status == "running" and free and not waits
+        waiting = waits(self.next_attempt_at, now, ERASURE_WAIT_US_MAX)
+        return self.status == "running" and free and not waiting
 
 
 class Erasures(Protocol):

@@ -6,7 +6,7 @@ Nothing here decides what is erased. Each function is a few bounded transactions
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -14,7 +14,7 @@ from lamina.kernel.scopes import Scope
 from lamina.store.ports.documents import Change
 from lamina.store.ports.erasing import Tombstone
 
-__all__ = ["ErasedBeside", "ErasedDocuments", "Owned", "PathOwners", "Remains", "Scrubbed", "Traces"]
+__all__ = ["About", "ErasedBeside", "ErasedDocuments", "Owned", "PathOwners", "Remains", "Scrubbed", "Traces"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,10 @@ class ErasedBeside:
     words: Collection[str] = ()
     stand_in: str | None = None
     held: Collection[Scope] = ()
+
+
+About = Callable[[str, Sequence[str]], Collection[str]]
+"""The paths of the documents of a tenant that are about actors."""
 
 
 @dataclass(frozen=True, slots=True)
