@@ -15,7 +15,7 @@ from lamina.answer.generated import ANSWERING, worded
 from lamina.errors import LaminaError
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.records import Belief, Concept, Layer
-from lamina.kernel.time import SECOND_US, rfc3339
+from lamina.kernel.time import DAY_US, SECOND_US, rfc3339
 from lamina.models.generator import OpenAiGenerator
 from lamina.pipeline.readings.question import TASK
 from lamina.recall.grounds import GroundLine
@@ -24,7 +24,6 @@ from lamina.session.identity import EVERYTHING
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
-from lamina.session.spending import DAY_US
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.sessions import Place
 from lamina.types.sessions import Ingest

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lamina import limits
 from lamina.cli.backup_settings import backup_request, begin_list, folder_of
-from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.kernel.time import DAY_US, SECOND_US, Clock, Instant
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 from lamina.store.opening import Backup, back_up, backed_up_at_of
@@ -15,7 +15,6 @@ from lamina.store.opening import Backup, back_up, backed_up_at_of
 __all__ = ["DailyBackup", "last_due"]
 
 _PART = "the daily backup"
-_DAY_US = 86_400 * SECOND_US
 _STEP_S = 0.2
 
 
@@ -23,7 +22,7 @@ def last_due(now: Instant, time_of_day: str) -> Instant:
     """When a backup was due last, of one that is due every day at a time, ``HH:MM`` in UTC."""
     hours, minutes = time_of_day.split(":")
     at_us = (int(hours) * 60 + int(minutes)) * 60 * SECOND_US
-    return now - (now - at_us) % _DAY_US
+    return now - (now - at_us) % DAY_US
 
 
 class DailyBackup:

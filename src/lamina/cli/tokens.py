@@ -11,6 +11,7 @@ import typer
 from lamina.cli.group import Commands
 from lamina.cli.options import AsJson, Data, chosen_settings
 from lamina.errors import NotFound
+from lamina.kernel.time import DAY_US
 
 if TYPE_CHECKING:
     from lamina.kernel.time import Instant
@@ -23,7 +24,6 @@ token_commands = typer.Typer(
 )
 
 _Tenant = Annotated[str | None, typer.Option("--tenant", help="Whose token; LAMINA_TENANT's otherwise.")]
-_DAY_US = 86_400_000_000
 
 
 @token_commands.command()
@@ -63,7 +63,7 @@ def issue(
             tenant_id=tenant_id,
             peer_id=peer,
             grant=grant,
-            expires_at=None if days is None else now + days * _DAY_US,
+            expires_at=None if days is None else now + days * DAY_US,
             description=description,
         )
     typer.echo(text)

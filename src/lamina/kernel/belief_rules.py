@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, Self
 
 from lamina import limits
-from lamina.kernel.time import SECOND_US, Instant, duration_us
+from lamina.kernel.time import HOUR_US, Instant, duration_us
 
 __all__ = ["BELIEF_RULES", "CONFIDENCE_FLOOR", "BeliefRules"]
 
@@ -18,7 +18,6 @@ BELIEF_RULES: Final[tuple[Literal["belief_rules"], str]] = ("belief_rules", "bel
 """Kind and name of the definition."""
 
 CONFIDENCE_FLOOR: Final = 0.3
-_HOUR_US: Final = 3600 * SECOND_US
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,7 @@ class BeliefRules:
         waits_until = revised_at[-1] + duration_us(self.cooldown)
         count = self.revisions_per_hour
         if count is not None and len(revised_at) >= count:
-            waits_until = max(waits_until, revised_at[-count] + _HOUR_US)
+            waits_until = max(waits_until, revised_at[-count] + HOUR_US)
         return waits_until
 
     def revised(self, before: Sequence[Instant], waits: bool, at: Instant) -> tuple[tuple[Instant, ...], int]:

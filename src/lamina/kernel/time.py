@@ -17,7 +17,10 @@ from typing import Final, Protocol
 from lamina.errors import Invalid
 
 __all__ = [
+    "DAY_US",
     "FIRST_INSTANT",
+    "FOREVER",
+    "HOUR_US",
     "LAST_INSTANT",
     "SECOND_US",
     "WAIT_US_MAX",
@@ -43,7 +46,11 @@ Instant = int
 """Microseconds since 1970, UTC."""
 
 SECOND_US: Final = 1_000_000
-WAIT_US_MAX: Final = 86_400 * SECOND_US
+HOUR_US: Final = 3600 * SECOND_US
+DAY_US: Final = 24 * HOUR_US
+FOREVER: Final[Instant] = 1 << 62
+"""Later than any instant that somebody can name, and small enough for a row."""
+WAIT_US_MAX: Final = DAY_US
 """Longer than anything waits for its next attempt."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_PLAIN = datetime(1970, 1, 1)  # noqa: DTZ001 - what is made of it is shown, never compared

@@ -14,7 +14,7 @@ from lamina import __version__, limits
 from lamina.errors import Fault, Unavailable
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Tier
-from lamina.kernel.time import SECOND_US, Instant, duration_text, rfc3339, rfc3339_or_none
+from lamina.kernel.time import DAY_US, SECOND_US, Instant, duration_text, rfc3339, rfc3339_or_none
 from lamina.kernel.wire import Request
 from lamina.models.minilm import model_path_exists
 from lamina.observe.rounds import Failures
@@ -38,7 +38,6 @@ from lamina.types.health import (
 __all__ = ["Operating", "operator_operations"]
 
 _LOOK_S = 0.05
-_DAY_US = 24 * 3600 * SECOND_US
 _HELP = {
     "MODEL_UNAVAILABLE": " (summaries are worded by rules meanwhile; questions wait)",
     "MODEL_MISCONFIGURED": " (check LAMINA_LLM_URL, LAMINA_LLM_MODEL and LAMINA_LLM_API_KEY; questions wait)",
@@ -183,7 +182,7 @@ class Operating:
     def _spent(self, now: Instant) -> tuple[ModelSpending, ...]:
         """What models were asked today, by task and model."""
         try:
-            spent = self._store.model_outputs.spent(None, now // _DAY_US)
+            spent = self._store.model_outputs.spent(None, now // DAY_US)
         except (Unavailable, Fault):
             return ()  # the report says so already
         sums: dict[tuple[str, str], tuple[int, int, int]] = {}

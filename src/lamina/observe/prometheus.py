@@ -22,7 +22,7 @@ from prometheus_client.registry import Collector
 
 from lamina import __version__
 from lamina.errors import Fault, Unavailable
-from lamina.kernel.time import SECOND_US, Instant
+from lamina.kernel.time import DAY_US, SECOND_US, Instant
 from lamina.observe.figures import BOUNDS_S, OUTCOMES, CallCounts
 from lamina.observe.rounds import Failures
 from lamina.store.ports.store import Store
@@ -30,7 +30,6 @@ from lamina.store.ports.store import Store
 __all__ = ["Measuring"]
 
 _BUCKETS: Final = (*(str(bound) for bound in BOUNDS_S), "+Inf")
-_DAY_US: Final = 24 * 3600 * SECOND_US
 
 
 class Measuring:
@@ -134,7 +133,7 @@ class Measuring:
     def _of_models(self, now: Instant) -> Iterator[Metric]:
         """What models were asked today (UTC). By task: models have names that operators choose."""
         sums: dict[str, tuple[int, int, int]] = {}
-        for each in self._store.model_outputs.spent(None, now // _DAY_US):
+        for each in self._store.model_outputs.spent(None, now // DAY_US):
             asked, tokens_in, tokens_out = sums.get(each.task, (0, 0, 0))
             sums[each.task] = asked + each.asked, tokens_in + each.tokens_in, tokens_out + each.tokens_out
         questions = GaugeMetricFamily(

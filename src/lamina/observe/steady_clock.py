@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Final
 
 from lamina import limits
-from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.kernel.time import DAY_US, SECOND_US, Clock, Instant
 
 __all__ = ["SteadyClock", "since_boot_s"]
 
-_DAY_US: Final = 24 * 3600 * SECOND_US
 _SLACK_US: Final = limits.CLOCK_AHEAD_S_MAX * SECOND_US
 
 
@@ -37,7 +36,7 @@ class SteadyClock:
         self._elapsed_s = elapsed_s
         self._lock = threading.Lock()
         now = clock.now()
-        self._believed = now if newest is None or now - newest < _DAY_US else newest
+        self._believed = now if newest is None or now - newest < DAY_US else newest
         self._believed_s = elapsed_s()
         self._jumped_s: float | None = None
 

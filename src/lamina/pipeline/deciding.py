@@ -29,7 +29,7 @@ from lamina.kernel.operations import Answer, Call, Effect, Grant, Operation, Pri
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
-from lamina.kernel.time import Axes
+from lamina.kernel.time import FOREVER, Axes
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.own_name import is_anothers
 from lamina.store.entities import standing_entity
@@ -48,7 +48,6 @@ __all__ = ["deciding_operations"]
 _NOTE: Final = (
     "Nothing is erased. What was held stays readable: as_of before this decision. A split takes a merge back."
 )
-_LATEST: Final = 1 << 62
 
 
 class Deciding:
@@ -172,7 +171,7 @@ class Deciding:
             tenant_id=call.principal.tenant_id,
             layer=Layer.FACTS,
             scopes=[scope],
-            axes=Axes(seen_at=_LATEST),
+            axes=Axes(seen_at=FOREVER),
             limit=1,
         )
         queries = (replace(query, subject=entity), replace(query, object_key=entity))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from lamina.kernel.records import Evidence, Fact
-from lamina.kernel.time import Instant
+from lamina.kernel.time import FOREVER, Instant
 from lamina.pipeline.matters import is_denial, is_shared, value_of
 from lamina.pipeline.posterior import Posterior
 
@@ -23,8 +23,6 @@ EVIDENCE_STRENGTH: Final = 3.0
 
 CORRECTION_STRENGTH: Final = 3 * EVIDENCE_STRENGTH
 """What corrects a claim weighs more against it than a statement weighs for it: the later word wins."""
-
-_FOREVER: Final[Instant] = 1 << 62
 
 
 class Statement(NamedTuple):
@@ -194,13 +192,13 @@ def _conviction(side: _Side, against: Sequence[int]) -> Conviction:
         alpha += strength * (1.0 - weight)
         beta += strength * weight
     expiries = [said.expires_at for _, said in side.said]
-    expires_at = max((at for at in expiries if at is not None), default=_FOREVER)
+    expires_at = max((at for at in expiries if at is not None), default=FOREVER)
     if None in expiries:
-        expires_at = _FOREVER
+        expires_at = FOREVER
     ends_at = min(side.ends, expires_at)
     return Conviction(
         facts,
-        None if ends_at == _FOREVER else max(ends_at, side.begins + 1),
+        None if ends_at == FOREVER else max(ends_at, side.begins + 1),
         expires_at < side.ends,
         Posterior(round(alpha, 6), round(beta, 6)),
         tuple(
@@ -212,7 +210,7 @@ def _conviction(side: _Side, against: Sequence[int]) -> Conviction:
 
 
 def _interval(fact: Fact) -> tuple[Instant, Instant]:
-    return fact.valid_from, _FOREVER if fact.valid_to is None else fact.valid_to
+    return fact.valid_from, FOREVER if fact.valid_to is None else fact.valid_to
 
 
 def _covers(fact: Fact, at: Instant, ends: Mapping[str, Instant]) -> bool:

@@ -13,7 +13,7 @@ from lamina.kernel.events import EventDraft
 from lamina.kernel.feedback import judges
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop
-from lamina.kernel.time import Axes, rfc3339
+from lamina.kernel.time import FOREVER, Axes, rfc3339
 from lamina.pipeline.matters import is_shared
 from lamina.store.ports.records import RecordQuery, Records
 
@@ -25,7 +25,6 @@ _LEADS: Final = {
     "outdated": "No longer so",
     "irrelevant": "Of no use",
 }
-_NEWEST: Final = 1 << 62
 _BELIEFS_MAX: Final = 64
 
 
@@ -104,7 +103,7 @@ class Judging:
             tenant_id=claim.tenant_id,
             layer=Layer.BELIEFS,
             scopes=[claim.scope],
-            axes=Axes(seen_at=_NEWEST),
+            axes=Axes(seen_at=FOREVER),
             claim_key=claim.claim_key,
             limit=_BELIEFS_MAX,
         )

@@ -17,7 +17,7 @@ from lamina.kernel.events import EventDraft, Party
 from lamina.kernel.operations import Call, Grant
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes
+from lamina.kernel.time import FOREVER, Axes
 from lamina.language.entities import entity_id, normalise_name
 from lamina.store.entities import standing_entity
 from lamina.store.ports.records import RecordQuery
@@ -27,7 +27,6 @@ __all__ = ["given_names", "is_anothers", "require_own_names"]
 
 _READ: Final = (8, 256)
 """So many facts of who goes by a name are looked at, the newest, and so many where none of these is their own word."""
-_LATEST: Final = 1 << 62
 
 
 class GivenName(NamedTuple):
@@ -82,7 +81,7 @@ def is_anothers(
         tenant_id=tenant_id,
         layer=Layer.FACTS,
         scopes=[place],
-        axes=Axes(seen_at=_LATEST, superseded=True),
+        axes=Axes(seen_at=FOREVER, superseded=True),
         subject=entity,
     )
 

@@ -23,11 +23,9 @@ from dataclasses import dataclass, field, replace
 from lamina.kernel.events import Trust
 from lamina.kernel.local import Offset
 from lamina.kernel.records import Author
-from lamina.kernel.time import Instant
+from lamina.kernel.time import FOREVER, Instant
 
 __all__ = ["Ending", "Period", "Statement", "timeline"]
-
-_FOREVER: Instant = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +161,7 @@ def _giving_way(own: _Told, others: _Told) -> dict[Statement, Instant]:
 
 
 def _covers(period: Period, at: Instant) -> bool:
-    return period.holds_from <= at < (period.holds_to or _FOREVER)
+    return period.holds_from <= at < (period.holds_to or FOREVER)
 
 
 def _denied_beside(own: _Told, others: _Told, periods: Sequence[Period]) -> list[Period]:
@@ -299,7 +297,7 @@ def _swept(placed: Mapping[Statement, Instant], endings: Sequence[Ending]) -> li
             sweep.end(mark)
         else:
             sweep.state(at, mark)
-    sweep.until(_FOREVER)
+    sweep.until(FOREVER)
     return sweep.periods
 
 
@@ -312,7 +310,7 @@ class _Sweep:
 
     def until(self, at: Instant) -> None:
         """Let end what ends by itself before ``at``."""
-        while self._run is not None and (at == _FOREVER or (self._run.holds_to or _FOREVER) <= at):
+        while self._run is not None and (at == FOREVER or (self._run.holds_to or FOREVER) <= at):
             ended = self._run
             self._close(ended.holds_to)
             if ended.holds_to is not None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.kernel.changes import MayHaveChanged
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import DAY_US
 from lamina.language.questions import asks_past
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool
@@ -60,8 +60,7 @@ PAIR_FIGURES: Final = (
 ALIKE: Final = PAIR_FIGURES.index("alike")
 _CONSTANT: Final = -7.371
 _WEIGHTS: Final = np.array([8.873, 2.945, 0.616, 1.106, -11.833, 1.654, 0.372, 2.697])
-_DAY_US: Final = 86_400 * SECOND_US
-_TALK_US: Final = _DAY_US // 2
+_TALK_US: Final = DAY_US // 2
 """Turns of one session that lie no further apart are of one talk: some who call have one session for ever."""
 _SPREAD_MIN: Final = 0.02
 _ANY_COUNT: Final = 4
@@ -145,7 +144,7 @@ def pair_figures(pool: EventPool, plan: Plan, turns: Sequence[ScoredEvent]) -> N
     weights = np.array([idf(term, pool.statistics) for term in plan.terms])
     held = (pool.turns.counts[at] > 0).astype(np.float64)
     named = pool.turns.named[at]
-    days = pool.turns.observed_at[at] / _DAY_US
+    days = pool.turns.observed_at[at] / DAY_US
     square = (len(turns), len(turns))
     return np.stack(
         [

@@ -15,7 +15,7 @@ from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.records import Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.shown import on_one_line, shown
-from lamina.kernel.time import SECOND_US, Instant, rfc3339_or_none, to_datetime
+from lamina.kernel.time import FOREVER, SECOND_US, Instant, rfc3339_or_none, to_datetime
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Result, Text
 from lamina.language.quarantine import quarantine_of_words
@@ -320,7 +320,7 @@ class Asking:
 
 def _priority(loop: Loop) -> tuple[int, int, int, str]:
     """What matters most first: salience, then the nearest day, then what was spoken of last."""
-    return -loop.salience, loop.due_at if loop.due_at is not None else 1 << 62, -loop.seen_at, loop.id
+    return -loop.salience, loop.due_at if loop.due_at is not None else FOREVER, -loop.seen_at, loop.id
 
 
 def _shown_row(loop: Loop, now: Instant) -> dict[str, Any]:  # Any: as ``loop_row``

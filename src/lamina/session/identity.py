@@ -14,7 +14,7 @@ from lamina.kernel.events import Party
 from lamina.kernel.records import Fact, Record, value_slot
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
-from lamina.kernel.time import LAST_INSTANT, Axes, Instant
+from lamina.kernel.time import FOREVER, LAST_INSTANT, Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.zones import TIMEZONE, zone_in
 from lamina.recall.naming import NAMES
@@ -23,7 +23,7 @@ from lamina.types.sessions import Identity
 
 __all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "identity_of", "places_after"]
 
-EVERYTHING: Final = Axes(seen_at=1 << 62)
+EVERYTHING: Final = Axes(seen_at=FOREVER)
 """What is held now, whatever the clock of the caller says."""
 
 CORRECTABLE: Final[Mapping[str, str]] = {

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lamina.kernel.records import LOOPS_OPEN, Horizon, Layer, Loop
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
+from lamina.kernel.time import HOUR_US, Instant, rfc3339, rfc3339_or_none
 from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.loops.meaning import is_appointment
 from lamina.session.identity import EVERYTHING
@@ -18,14 +18,13 @@ __all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown",
 
 BRIEF_LOOPS_MAX: Final = 5
 _READ_MAX: Final = 200
-_HOUR_US: Final = 3600 * SECOND_US
-_TOOK_PLACE_US: Final = 24 * _HOUR_US
-_DUE_SINCE_US: Final = 24 * _HOUR_US
-_DUE_WITHIN_US: Final = 7 * 24 * _HOUR_US
+_TOOK_PLACE_US: Final = 24 * HOUR_US
+_DUE_SINCE_US: Final = 24 * HOUR_US
+_DUE_WITHIN_US: Final = 7 * 24 * HOUR_US
 _STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
-    "today": ("stale", 48 * _HOUR_US),
-    "this_week": ("stale", 10 * 24 * _HOUR_US),
-    "ongoing": ("needs_review", 21 * 24 * _HOUR_US),
+    "today": ("stale", 48 * HOUR_US),
+    "this_week": ("stale", 10 * 24 * HOUR_US),
+    "ongoing": ("needs_review", 21 * 24 * HOUR_US),
 }
 
 

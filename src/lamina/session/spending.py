@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from lamina.kernel.time import SECOND_US, Clock, Instant
+from lamina.kernel.time import DAY_US, Clock, Instant
 from lamina.models.belief_words import TASK as BELIEFS
 from lamina.pipeline.concept_words import TASK as CONCEPTS
 from lamina.pipeline.readings.question import TASK as READS
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import BRIDGE
 
-__all__ = ["DAY_US", "Budget", "day_of"]
+__all__ = ["Budget", "day_of"]
 
-DAY_US: Final = 24 * 3600 * SECOND_US
 _BOUNDED: Final = frozenset({READS, CONCEPTS, BELIEFS, BRIDGE})
 """The tasks that share a tenant's tokens of a day. Summaries are not among them: each of their questions is short."""
 

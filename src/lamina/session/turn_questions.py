@@ -15,7 +15,7 @@ from lamina.errors import Invalid
 from lamina.kernel.defining import definition_by
 from lamina.kernel.events import Event
 from lamina.kernel.records import Loop
-from lamina.kernel.time import Clock, Instant
+from lamina.kernel.time import FOREVER, Clock
 from lamina.models.ports import Generated, Generator
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.readings.answer import READER, is_usable
@@ -38,7 +38,6 @@ __all__ = ["SharedTurns", "TurnQuestions", "tokens_of"]
 _BEGINS: Final[tuple[Literal["reader"], str]] = ("reader", TASK)
 _ACTOR: Final = "system:worker"
 _CHARS_A_TOKEN: Final = 4
-_LATEST: Final[Instant] = 1 << 62
 
 
 class SharedTurns(NamedTuple):
@@ -196,7 +195,7 @@ class TurnQuestions:
 
     def _predicates(self, turn: Event) -> list[str]:
         """The predicates of the scope's vocabulary, else those that rules know."""
-        terms = active_terms(self._store.definitions, turn.tenant_id, turn.scope, seen_at=_LATEST)
+        terms = active_terms(self._store.definitions, turn.tenant_id, turn.scope, seen_at=FOREVER)
         return terms.predicates or [
             name for name, each in PREDICATES.items() if each.kind not in ("event", "plan", "commitment")
         ]

@@ -26,12 +26,11 @@ from lamina.continuity.permission import Reach
 from lamina.index.documents import Coverage
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
-from lamina.kernel.time import SECOND_US, Instant, rfc3339, rfc3339_or_none
+from lamina.kernel.time import HOUR_US, Instant, rfc3339, rfc3339_or_none
 from lamina.store.ports.documents import Document, Documents
 
 __all__ = ["Finding"]
 
-_HOUR_US: Final = 3600 * SECOND_US
 _CHUNK: Final = 64
 
 
@@ -45,7 +44,7 @@ class Finding:
 
     def search(self, request: Search, call: Call) -> Answer:
         """The files that match, best first, or newest first among the best."""
-        since = None if request.time_window_hours is None else call.now - request.time_window_hours * _HOUR_US
+        since = None if request.time_window_hours is None else call.now - request.time_window_hours * HOUR_US
         by_time = request.sort_by == "recent"
         limit = limits.SEARCH_RECENT_MAX if by_time else request.limit
         rows = self.rows(call, request.query, limit, request.include_types, since)
@@ -61,7 +60,7 @@ class Finding:
         hours = request.time_window_hours
         if hours is None and request.time_window_days is not None:
             hours = 24 * request.time_window_days
-        since = None if hours is None else call.now - hours * _HOUR_US
+        since = None if hours is None else call.now - hours * HOUR_US
         rows = self.newest(call, request.limit, request.include_types, since)
         return Answer(RecentFiles(count=len(rows), results=rows))
 

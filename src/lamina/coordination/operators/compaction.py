@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from lamina.coordination.operators import bounds
-from lamina.kernel.time import SECOND_US, Instant
+from lamina.kernel.time import DAY_US, Instant
 
 __all__ = ["Candidate", "Planned", "is_candidate", "plan"]
 
@@ -33,7 +33,6 @@ _WEIGHTS: Final[Mapping[MemoryClass, float]] = {
 }
 _SIGNS: Final = re.compile(r"\b(?:identity|relationship|trusted|values|preference|decision)\b", re.IGNORECASE)
 _IMPORTANT: Final = 0.7
-_DAY_US: Final = 24 * 3600 * SECOND_US
 _SUMMARISE_EPHEMERAL, _ARCHIVE_EPHEMERAL = 0.4, 0.9
 _SUMMARISE_WORKING, _REVIEW_WORKING, _REVIEW_DURABLE, _SUMMARISE_PROMOTED = 0.8, 0.4, 1.0, 0.4
 
@@ -88,7 +87,7 @@ def plan(candidates: Iterable[Candidate], now: Instant) -> dict[str, list[Planne
 
 def _planned(candidate: Candidate, now: Instant) -> Planned:
     memory_class = _class_of(candidate.path)
-    age_days = max(0, now - candidate.updated_at) / _DAY_US
+    age_days = max(0, now - candidate.updated_at) / DAY_US
     importance = min(1.0, max(0.0, candidate.importance or 0.0))
     score = (
         _WEIGHTS[memory_class]

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from lamina.kernel.history_settings import HistorySettings
-from lamina.kernel.time import SECOND_US, Instant, from_datetime, to_datetime
+from lamina.kernel.time import DAY_US, Instant, from_datetime, to_datetime
 
 __all__ = [
     "SEGMENT_FAMILIES",
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 SegmentFamily = Literal["journal", "api_audit", "ops_runs", "message_stream", "message_thread", "episodic"]
-_DAY_US: Final = 86_400 * SECOND_US
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +171,7 @@ class Segment:
 
     def is_old(self, ages: LogAges, now: Instant) -> bool:
         """Whether it is to go to cold storage by its age."""
-        return now - self.rolled_at >= ages.cold_after_days * _DAY_US
+        return now - self.rolled_at >= ages.cold_after_days * DAY_US
 
 
 _ID: Final = re.compile(r"(?P<stream>.+)__(?P<time>[0-9]{8}T[0-9]{6}Z)__(?P<number>[0-9]{4})")
@@ -194,7 +193,7 @@ def segment_of(family: SegmentFamily, segment_id: str) -> Segment | None:
 
 def day_of(now: Instant) -> Instant:
     """The first instant of today, by UTC."""
-    return now - now % _DAY_US
+    return now - now % DAY_US
 
 
 def is_due(logs: AppendLogs, ages: LogAges, stream: str, size: int, newest_at: Instant, now: Instant) -> bool:
@@ -204,7 +203,7 @@ def is_due(logs: AppendLogs, ages: LogAges, stream: str, size: int, newest_at: I
     if logs.pages:
         return _is_past_page(stream, now)
     too_large = ages.bytes_max is not None and size >= ages.bytes_max
-    at_rest = ages.idle_days is not None and now - newest_at >= ages.idle_days * _DAY_US
+    at_rest = ages.idle_days is not None and now - newest_at >= ages.idle_days * DAY_US
     return too_large or at_rest or (logs.by_day and newest_at < day_of(now))
 
 

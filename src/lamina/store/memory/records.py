@@ -24,7 +24,7 @@ from lamina.kernel.records import (
 )
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
-from lamina.kernel.time import Axes, Instant
+from lamina.kernel.time import FOREVER, Axes, Instant
 from lamina.kernel.understanding import FactState
 from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
@@ -427,7 +427,7 @@ def _now(
         tenant_id=tenant_id,
         layer=Layer.FACTS,
         scopes=[scope],
-        axes=Axes(seen_at=1 << 62),
+        axes=Axes(seen_at=FOREVER),
         slot=slot,
         topic=topic,
         limit=limit,
