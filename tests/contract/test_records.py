@@ -46,7 +46,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Interval
 from lamina.kernel.understanding import FactState
-from lamina.store.ports.records import InputState, RecordQuery, Statement
+from lamina.store.ports.records import Attestation, InputState, RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
 
@@ -243,7 +243,7 @@ def test_statements_are_told_with_their_times_in_the_order_of_the_log(store: Sto
     store.log.cancel(TENANT, gone.id)
     assert store.records.statements(TENANT, [fact().id, "fct_none"]) == {
         fact().id: [
-            Statement(
+            Attestation(
                 fact().id,
                 event.id,
                 told[0].relation,

@@ -14,16 +14,16 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.log import Capture
-from lamina.store.ports.sessions import End, Fold, OutboxRow, Place
+from lamina.store.ports.sessions import End, Fold, OutboxRow, SessionKey
 from lamina.store.ports.store import Store
 
-HOME = Place(TENANT, ALICE, "s-1")
+HOME = SessionKey(TENANT, ALICE, "s-1")
 MINUTE = 60 * SECOND_US
 DAY = 24 * 60 * MINUTE
 LEASE = NOON + 30 * SECOND_US
 
 
-def turn(text: str = "hello", at: int = NOON, key: str | None = None, place: Place = HOME) -> Capture:
+def turn(text: str = "hello", at: int = NOON, key: str | None = None, place: SessionKey = HOME) -> Capture:
     given = draft(
         text,
         place.scope,
@@ -34,7 +34,7 @@ def turn(text: str = "hello", at: int = NOON, key: str | None = None, place: Pla
     return Capture(given, key and IdempotencyKey(place.tenant_id, "service:app", "turn", key), text)
 
 
-def take(store: Store, count: int, at: int = NOON, place: Place = HOME) -> list[str]:
+def take(store: Store, count: int, at: int = NOON, place: SessionKey = HOME) -> list[str]:
     return [store.sessions.take([turn(f"turn {n}", at, place=place)])[0].event.id for n in range(count)]
 
 
@@ -330,7 +330,7 @@ def test_a_fold_that_is_under_way_when_its_turn_is_cancelled_lands_nothing(store
 
 def test_a_sitting_whose_window_holds_the_cancelled_turn_keeps_what_it_tells(store: Store) -> None:
     ids = take(store, 14)
-    other = Place(TENANT, ALICE, "s-2")
+    other = SessionKey(TENANT, ALICE, "s-2")
     take(store, 13, place=other)
     claimed = claim(store)
     for place in (HOME, other):

@@ -23,16 +23,16 @@ from lamina.store.ports.log import Capture
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.ports.schedule import Ending, ScheduleItem
-from lamina.store.ports.sessions import Fold, Place, Sitting
+from lamina.store.ports.sessions import Fold, SessionKey, Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.traces import ErasedBeside
 
 PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
-HOME, AWAY = Place(TENANT, ALICE, "s-1"), Place(TENANT, BOB, "s-1")
+HOME, AWAY = SessionKey(TENANT, ALICE, "s-1"), SessionKey(TENANT, BOB, "s-1")
 BELOW = Scope(f"{ALICE}/project:tea")
 
 
-def take(store: Store, count: int, place: Place = HOME) -> list[str]:
+def take(store: Store, count: int, place: SessionKey = HOME) -> list[str]:
     turns = [Capture(draft(f"turn {n}", place.scope, session=place.session)) for n in range(count)]
     return [store.sessions.take([turn])[0].event.id for turn in turns]
 
@@ -55,7 +55,7 @@ def fold(store: Store, summary: str) -> None:
     )
 
 
-def sitting(store: Store, place: Place = HOME) -> Sitting:
+def sitting(store: Store, place: SessionKey = HOME) -> Sitting:
     held = store.sessions.sitting(place)
     assert held is not None
     return held
@@ -127,8 +127,8 @@ def test_what_models_answered_of_erased_turns_goes_and_of_others_stays(store: St
 
 
 def test_all_at_and_under_a_scope_goes_and_beside_it_stays(store: Store) -> None:
-    take(store, 3), take(store, 3, Place(TENANT, BELOW, "s-2")), take(store, 3, AWAY)
-    other = Place("other", ALICE, "s-1")
+    take(store, 3), take(store, 3, SessionKey(TENANT, BELOW, "s-2")), take(store, 3, AWAY)
+    other = SessionKey("other", ALICE, "s-1")
     store.sessions.take([Capture(draft("theirs", ALICE, tenant_id="other", session="s-1"))])
     gone = erase(store, scopes=[ALICE])
     assert gone == {"session": 2, "scope": 2}

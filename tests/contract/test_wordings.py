@@ -9,12 +9,12 @@ import pytest
 from given import ALICE, NOON, TENANT, draft
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.log import Capture
-from lamina.store.ports.sessions import Fold, OutboxRow, Place, Reworded, Sitting
+from lamina.store.ports.sessions import Fold, OutboxRow, Reworded, SessionKey, Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.traces import ErasedBeside
 from lamina.store.ports.writes import BRIDGE, FOLD, Inquiry, inquiry_of
 
-HOME = Place(TENANT, ALICE, "s")
+HOME = SessionKey(TENANT, ALICE, "s")
 LEASE = NOON + 30 * SECOND_US
 
 

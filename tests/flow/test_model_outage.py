@@ -21,7 +21,7 @@ from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
 from lamina.session.retelling import retell
-from lamina.store.ports.sessions import Place, Sitting
+from lamina.store.ports.sessions import SessionKey, Sitting
 from lamina.store.sqlite import SqliteStore
 from lamina.types.sessions import BriefAsked, Ingest
 from modelled import ModelServer, Told
@@ -99,7 +99,7 @@ class Talk:
         self.clock.at += SECOND_US
 
     def sitting(self) -> Sitting:
-        sitting = self.store.sessions.sitting(Place("lamina", scope_of("t", "u"), "s"))
+        sitting = self.store.sessions.sitting(SessionKey("lamina", scope_of("t", "u"), "s"))
         assert sitting is not None
         return sitting
 

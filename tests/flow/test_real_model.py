@@ -25,7 +25,7 @@ from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
 from lamina.store.ports.records import RecordQuery
-from lamina.store.ports.sessions import Place
+from lamina.store.ports.sessions import SessionKey
 from lamina.types.sessions import Ingest
 from readers import ReadChat
 
@@ -102,7 +102,7 @@ def test_a_real_model_harms_nothing(tmp_path: Path, generator: OpenAiGenerator) 
     chat = RealChat(tmp_path / "model", generator)
     for text in TURNS:
         chat.tell(text)
-    place = Place(TENANT, chat.scope, "s")
+    place = SessionKey(TENANT, chat.scope, "s")
     chat.store.sessions.close(place, chat.clock.at)
     chat.settle()
     sitting = chat.store.sessions.sitting(place)

@@ -31,7 +31,7 @@ from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
 from lamina.store.ports.erasing import Erasure
-from lamina.store.ports.sessions import OutboxRow, Place
+from lamina.store.ports.sessions import OutboxRow, SessionKey
 from lamina.store.ports.traces import ErasedBeside
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.connection import open_connection
@@ -258,7 +258,7 @@ def test_what_was_cancelled_is_neither_folded_nor_sent(world):
     world.store.log.cancel("lamina", first.event_id)
     assert world.drain.drain().sent == 2
     assert world.graph.sent["s"] == [texts("s")[1]]
-    window = world.store.sessions.sitting(Place("lamina", scope_of("t", "u"), "s"))
+    window = world.store.sessions.sitting(SessionKey("lamina", scope_of("t", "u"), "s"))
     assert window is not None
     world.store.log.cancel("lamina", window.window[0])
     assert len(world.brief("s").working_memory) == 11

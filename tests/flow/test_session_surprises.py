@@ -26,7 +26,7 @@ from lamina.session.folding import Said, fold_turn
 from lamina.session.ingest import turn_capture
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
-from lamina.store.ports.sessions import Fold, OutboxRow, Place
+from lamina.store.ports.sessions import Fold, OutboxRow, SessionKey
 from lamina.store.sqlite import SqliteStore
 
 PRINCIPAL = Principal("lamina", "service:app", "http")
@@ -58,7 +58,7 @@ class World:
             self.store.sessions.take([turn])
 
     def summary(self, user: str) -> str:
-        sitting = self.store.sessions.sitting(Place("lamina", scope_of("t", user), "s"))
+        sitting = self.store.sessions.sitting(SessionKey("lamina", scope_of("t", user), "s"))
         assert sitting is not None
         return sitting.summary
 

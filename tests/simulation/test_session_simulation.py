@@ -25,7 +25,7 @@ from lamina.session.folding import Said, bridge_text, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.names import scope_of
 from lamina.store.memory import MemoryStore
-from lamina.store.ports.sessions import Place
+from lamina.store.ports.sessions import SessionKey
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.types.sessions import BriefAsked, Ingest
@@ -310,7 +310,7 @@ class Simulation:
         user, session = self.random.choice(USERS), self.random.choice(SESSIONS)
         held = self.model.sittings.get((*user, session), [])
         for store in self.stores:
-            ended = store.sessions.close(Place("lamina", scope_of(*user), session), self.clock.at)
+            ended = store.sessions.close(SessionKey("lamina", scope_of(*user), session), self.clock.at)
             assert (ended is not None) == bool(held and not held[-1].closed)
         if held and not held[-1].closed:
             held[-1].close()

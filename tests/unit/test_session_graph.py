@@ -11,7 +11,7 @@ from lamina.kernel.scopes import Scope
 from lamina.session.graph import GraphitiTarget, group_of
 from lamina.session.names import scope_of
 from lamina.store.memory import MemoryStore
-from lamina.store.ports.sessions import OutboxRow, Place
+from lamina.store.ports.sessions import OutboxRow, SessionKey
 
 ids = st.text("aB1_-/ü", min_size=1, max_size=8)
 
@@ -35,7 +35,7 @@ def test_a_turn_is_one_episode_of_its_users_group(tmp_path):
 
     (event,) = append(MemoryStore(), "I moved to Lisbon.", session="s")
     row = OutboxRow(
-        id=1, place=Place("acme", event.scope, "s"), sitting=1, event_id=event.id, created_at=NOON
+        id=1, place=SessionKey("acme", event.scope, "s"), sitting=1, event_id=event.id, created_at=NOON
     )
     target = GraphitiTarget(f"kuzu:{tmp_path / 'graph'}", None, None)  # type: ignore[arg-type] # nothing is embedded
     target.send(row, event)

@@ -32,7 +32,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.bearing import BelievedMatter, beliefs_held, facts_told, matter_of
 from lamina.pipeline.deletions import deletion_of
-from lamina.pipeline.evidence import Attested, Conviction, Statement, convictions
+from lamina.pipeline.evidence import Attested, Conviction, Testimony, convictions
 from lamina.pipeline.hearsay import is_hearsay
 from lamina.pipeline.matters import chain_of, is_denial, is_shared, value_of
 from lamina.pipeline.posterior import Posterior
@@ -184,7 +184,7 @@ class BeliefReviser:
         """Facts with what was said of them, by whom among all who speak of the matter."""
         voices = independent(voices_of(source) for _, _, source in told)
         handed_over = self._handed_over({fact.id for fact, _, _ in told})
-        parts: dict[tuple[str, str, Instant], tuple[Fact, list[Statement]]] = {}
+        parts: dict[tuple[str, str, Instant], tuple[Fact, list[Testimony]]] = {}
         for fact, each, source in told:
             is_hearsay_of_it = (fact.id, each.source_id) in handed_over or is_hearsay(
                 source, fact.kind, fact.predicate
@@ -269,9 +269,9 @@ def _bears_on(source: Event, fact: Fact, scope: Scope) -> bool:
     return reaches and not was_over and source.directives.wants("beliefs")
 
 
-def _statement(support: Support, source: Event, voice: str, *, is_hearsay: bool) -> Statement:
+def _statement(support: Support, source: Event, voice: str, *, is_hearsay: bool) -> Testimony:
     ttl = source.directives.belief_ttl_us
-    return Statement(
+    return Testimony(
         support.source_id,
         voice,
         support.weight,

@@ -16,7 +16,7 @@ from lamina.kernel.time import FOREVER, Instant
 from lamina.pipeline.matters import is_denial, is_shared, value_of
 from lamina.pipeline.posterior import Posterior
 
-__all__ = ["Attested", "Conviction", "Statement", "convictions"]
+__all__ = ["Attested", "Conviction", "Testimony", "convictions"]
 
 EVIDENCE_STRENGTH: Final = 3.0
 """How many coin tosses one certain statement is worth against the uniform prior."""
@@ -25,7 +25,7 @@ CORRECTION_STRENGTH: Final = 3 * EVIDENCE_STRENGTH
 """What corrects a claim weighs more against it than a statement weighs for it: the later word wins."""
 
 
-class Statement(NamedTuple):
+class Testimony(NamedTuple):
     """One voice's word for a fact: how sure it was, from when on it says that the fact holds, and until when it is to be believed.
     ``voice`` is one for all who are not independent of each other; ``is_hearsay`` where it is nobody's own word."""
 
@@ -42,7 +42,7 @@ class Attested:
     """A fact with all that was said of it, at least one statement."""
 
     fact: Fact
-    statements: Sequence[Statement]
+    statements: Sequence[Testimony]
 
 
 class _Face(NamedTuple):
@@ -97,7 +97,7 @@ class _Side:
     parts: list[Attested]
     begins: Instant
     ends: Instant
-    said: list[tuple[Fact, Statement]] = field(default_factory=list)
+    said: list[tuple[Fact, Testimony]] = field(default_factory=list)
     corrected_by: list[Attested] = field(default_factory=list)
     beside: list[Attested] = field(default_factory=list)
 
@@ -134,7 +134,7 @@ def _sides(placed: Sequence[Attested], ends: Mapping[str, Instant]) -> list[_Sid
 
 def _weigh(side: _Side, placed: Sequence[Attested], ends: Mapping[str, Instant], faces: _Faces) -> None:
     """Find which of a side's statements count, and what speaks against it."""
-    corrected: list[tuple[Fact, Statement]] = []
+    corrected: list[tuple[Fact, Testimony]] = []
     rivals_of: list[Attested] = []
     for part in side.parts:
         fact, face = part.fact, faces[part.fact.id]
@@ -217,7 +217,7 @@ def _covers(fact: Fact, at: Instant, ends: Mapping[str, Instant]) -> bool:
     return fact.valid_from <= at < ends[fact.id]
 
 
-def _is_of(attested: Attested, said: Statement) -> bool:
+def _is_of(attested: Attested, said: Testimony) -> bool:
     return any(each.source_id == said.source_id for each in attested.statements)
 
 

@@ -23,7 +23,7 @@ from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
 from lamina.models.counter import TokenCounter
 
-__all__ = ["Beginning", "Excerpt", "Excerpts", "KnownLine", "Nearness", "Reading", "Run", "reading_of"]
+__all__ = ["Beginning", "Excerpt", "Excerpts", "KnownLine", "Nearness", "Run", "TurnText", "reading_of"]
 
 Nearness = Callable[[], Sequence[float]]
 """How near each sentence of a turn's line comes to the question."""
@@ -79,7 +79,7 @@ class _Sentences(NamedTuple):
     holding: Mapping[str, int]
 
 
-class Reading:
+class TurnText:
     """A turn as every line quotes it, whatever is asked: its text, that on one line, whether nothing in it has to be left out or written
     otherwise, and the days that were noted of it."""
 
@@ -185,16 +185,16 @@ class _Same:
         return isinstance(other, _Same) and other.event is self.event
 
 
-def reading_of(event: Event, note: DayNote | None = None) -> Reading:
+def reading_of(event: Event, note: DayNote | None = None) -> TurnText:
     """The reading of a turn; ``note`` is what was noted of the days that it means. What was read lately is remembered."""
     if len(text_of(event.content)) > _KEPT_CHARS_MAX:
-        return Reading(event, note)
+        return TurnText(event, note)
     return _known_reading(_Same(event), note)
 
 
 @lru_cache(maxsize=limits.ROWS_PARSED_MAX)
-def _known_reading(same: _Same, note: DayNote | None) -> Reading:
-    return Reading(same.event, note)
+def _known_reading(same: _Same, note: DayNote | None) -> TurnText:
+    return TurnText(same.event, note)
 
 
 class Excerpts:
@@ -202,7 +202,7 @@ class Excerpts:
 
     __slots__ = ("_nearest", "_nearness", "_reading", "_runs", "_terms", "_worth", "beginning")
 
-    def __init__(self, reading: Reading, terms: Sequence[str], nearness: Nearness | None = None) -> None:
+    def __init__(self, reading: TurnText, terms: Sequence[str], nearness: Nearness | None = None) -> None:
         self.beginning: Beginning | None = None
         """Once somebody has worded it: it is the same before each excerpt."""
         self._reading = reading

@@ -10,7 +10,7 @@ from typing import Final
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
-from lamina.recall.excerpts import Beginning, Excerpts, KnownLine, Reading, reading_of
+from lamina.recall.excerpts import Beginning, Excerpts, KnownLine, TurnText, reading_of
 from lamina.recall.nearest import Stretches, TurnTokens, maxsims
 from lamina.recall.pack import Item, LateLine, LineOfMany
 from lamina.recall.placing import Answers, Held
@@ -44,7 +44,7 @@ def tokens_least(value: Event | Record, chars: int = SNIPPET_CHARS) -> int:
     return _turn_least(reading_of(value), chars) if isinstance(value, Event) else 1
 
 
-def _turn_least(reading: Reading, chars: int) -> int:
+def _turn_least(reading: TurnText, chars: int) -> int:
     return _FRAME_TOKENS + (reading.words_least if len(reading.text) <= chars else 0)
 
 
@@ -151,10 +151,10 @@ class _Nearness:
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
-        self._expected: dict[TurnTokens, tuple[Reading, str]] = {}
+        self._expected: dict[TurnTokens, tuple[TurnText, str]] = {}
         self._near: dict[TurnTokens, Sequence[float]] = {}
 
-    def expect(self, turn: TurnTokens, reading: Reading, event: Event) -> None:
+    def expect(self, turn: TurnTokens, reading: TurnText, event: Event) -> None:
         """That the sentences of a turn may be asked for."""
         self._expected[turn] = reading, event.observed_actor.display_name
 

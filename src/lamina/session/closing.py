@@ -13,7 +13,7 @@ from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.wire import InstantText, LocalTimeText
 from lamina.session.ingest import speaker, turn_capture, write_grants
 from lamina.session.names import scope_of
-from lamina.store.ports.sessions import End, Place
+from lamina.store.ports.sessions import End, SessionKey
 from lamina.store.ports.store import Store
 from lamina.types.sessions import Closed, Name, Role, SessionName, SessionRequest, SessionResult, TurnText
 
@@ -81,7 +81,7 @@ class Closing:
             newest = self._store.sessions.newest(tenant_id, scope, _OPEN_LOOKED_AT)
             names = [sitting.place.session for sitting in newest if sitting.closed_at is None][:1]
         for name in filter(None, names):
-            ended = self._store.sessions.close(Place(tenant_id, scope, name), call.now)
+            ended = self._store.sessions.close(SessionKey(tenant_id, scope, name), call.now)
             if ended is not None:
                 # Writing takes no right to read: who named no session learns the id of theirs by reading alone.
                 told = name if request.session_id is not None or call.may_read(scope) else None

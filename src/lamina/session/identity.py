@@ -18,7 +18,7 @@ from lamina.kernel.time import FOREVER, LAST_INSTANT, Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.zones import TIMEZONE, zone_in
 from lamina.recall.naming import NAMES
-from lamina.store.ports.records import Records, Statement
+from lamina.store.ports.records import Attestation, Records
 from lamina.types.sessions import Identity
 
 __all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "identity_of", "places_after"]
@@ -86,13 +86,13 @@ def _chain(held: Iterable[Record]) -> list[Fact]:
     return [fact for fact in held if isinstance(fact, Fact) and not (fact.negated or fact.external)]
 
 
-def _said_at(statement: Statement) -> Instant:
+def _said_at(statement: Attestation) -> Instant:
     """When something was said: a turn that is dated ahead was said when it was recorded."""
     return min(statement.observed_at, statement.recorded_at)
 
 
 def _last_said(
-    chain: Sequence[Fact], statements: Mapping[str, Sequence[Statement]], actor: str, now: Instant
+    chain: Sequence[Fact], statements: Mapping[str, Sequence[Attestation]], actor: str, now: Instant
 ) -> Any:  # Any: a JSON scalar
     """The value that the user said last, None if they took it back. Others' words neither set nor end one."""
     own = {fact.id: [each for each in statements.get(fact.id, ()) if each.actor == actor] for fact in chain}
@@ -111,13 +111,13 @@ def _last_said(
     return fact.object.value if fact.object.type == "literal" else fact.object.name
 
 
-def _has_begun(fact: Fact, statement: Statement, now: Instant) -> bool:
+def _has_begun(fact: Fact, statement: Attestation, now: Instant) -> bool:
     """Whether what a statement told has begun. "I'm starting at Spire in January" has not; that a turn is dated ahead is no word
     of its own."""
     return fact.valid_from <= max(now, statement.observed_at)
 
 
-def _held_then(fact: Fact, statement: Statement) -> bool:
+def _held_then(fact: Fact, statement: Attestation) -> bool:
     """Whether a statement was about its own time. "I lived in Porto in 2019" was not, and what was said of a value that
     came back counts for its return alone."""
     return fact.valid_to is None or fact.valid_to > _said_at(statement)

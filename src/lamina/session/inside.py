@@ -26,7 +26,7 @@ from lamina.session.names import names_of, scope_of, tenant_scope
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
-from lamina.store.ports.sessions import OutboxRow, Place, Sitting
+from lamina.store.ports.sessions import OutboxRow, SessionKey, Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Inquiry
 from lamina.types.sessions import Name, SessionName, SessionRequest, SessionResult
@@ -150,7 +150,7 @@ class Inside:
         """A session as it stands."""
         tenant_id = call.principal.tenant_id
         scope = scope_of(request.tenant_id, request.user_id)
-        sitting = self._store.sessions.sitting(Place(tenant_id, scope, request.session_id))
+        sitting = self._store.sessions.sitting(SessionKey(tenant_id, scope, request.session_id))
         bridge = None
         if sitting is not None and sitting.closed_at is not None:
             bridge = self._states.bridge_of(sitting)

@@ -12,7 +12,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant, duration_text
 from lamina.language.quarantine import quarantine_of, withheld
 from lamina.session.folding import bridge_text, fold_turns, said_of
-from lamina.store.ports.sessions import Place, Sitting
+from lamina.store.ports.sessions import SessionKey, Sitting
 from lamina.store.ports.store import Store
 from lamina.types.sessions import TemporalAuthority, WorkingTurn
 
@@ -58,7 +58,7 @@ class SessionStates:
         only that there is one is shown, unless ``with_quarantined``."""
         sitting = None
         if session is not None:
-            sitting = self._store.sessions.sitting(Place(tenant_id, scope, session))
+            sitting = self._store.sessions.sitting(SessionKey(tenant_id, scope, session))
         if sitting is None:
             newest = self._store.sessions.newest(tenant_id, scope, 1)
             return SessionState(None, (), "", newest[0] if newest else None)

@@ -28,7 +28,7 @@ from lamina.session.spending import day_of
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.model_outputs import ModelOutput, Spending
-from lamina.store.ports.sessions import Place
+from lamina.store.ports.sessions import SessionKey
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Inquiry
 from lamina.store.vocabularies import active_terms
@@ -164,7 +164,7 @@ class TurnQuestions:
         named as what an answer was made from."""
         if turn.session is None:
             return "", ()
-        sitting = self._store.sessions.sitting(Place(turn.tenant_id, turn.scope, turn.session))
+        sitting = self._store.sessions.sitting(SessionKey(turn.tenant_id, turn.scope, turn.session))
         summary = "" if sitting is None else self._states.summary(sitting)
         if sitting is None or not summary:
             return "", ()

@@ -17,7 +17,7 @@ from lamina.kernel.time import Axes, Instant
 from lamina.kernel.views import BeliefView, belief_view, fact_view
 from lamina.recall.changed import changes_of
 from lamina.recall.layers.lenses import lens_of
-from lamina.recall.layers.pages import Place
+from lamina.recall.layers.pages import PageStart
 from lamina.recall.layers.reach import entity_named, reach_of, traversed
 from lamina.recall.layers.reading import (
     counting,
@@ -103,7 +103,7 @@ class ClaimReads:
         records, tenant_id = self._store.records, call.principal.tenant_id
         now = present(self._store.log, call, reach.scopes, request.as_of)
         subject = entity_named(self._store, tenant_id, Scope(request.scope), request.subject, seen_at=now)
-        axes = axes_of(self._store.definitions, call, request, Place(now, "", call.now))
+        axes = axes_of(self._store.definitions, call, request, PageStart(now, "", call.now))
         facts: list[Fact] = []
         if subject is not None:
             query = RecordQuery(
@@ -114,7 +114,7 @@ class ClaimReads:
                 subject=subject,
                 predicate=request.predicate,
             )
-            place = Place(axes.seen_at, "", call.now)
+            place = PageStart(axes.seen_at, "", call.now)
             facts = records_page(records, Fact, query, place, limit=limits.LIST_SCAN_MAX).rows
         chain = _without_expired(records, tenant_id, _chain(facts, axes), axes)
         entries = [

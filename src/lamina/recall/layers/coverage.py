@@ -15,7 +15,7 @@ from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import Concept, Layer, Stance
 from lamina.kernel.time import Axes, Instant, duration_text
 from lamina.kernel.views import consulted_supports
-from lamina.recall.layers.pages import Place
+from lamina.recall.layers.pages import PageStart
 from lamina.recall.layers.reach import Reach, reach_of
 from lamina.recall.layers.reading import present, records_page
 from lamina.store.ports.log import EventQuery
@@ -59,7 +59,11 @@ class CoverageReads:
             stances=_SHOWN,
         )
         page = records_page(
-            self._store.records, Concept, query, Place(now, "", call.now), limit=limits.COVERAGE_CONCEPTS_MAX
+            self._store.records,
+            Concept,
+            query,
+            PageStart(now, "", call.now),
+            limit=limits.COVERAGE_CONCEPTS_MAX,
         )
         inputs = {layer: self._inputs(query, layer) for layer in _INPUTS}
         read = self._read(query.tenant_id, page.rows)

@@ -13,14 +13,14 @@ from lamina.kernel.time import Instant
 from lamina.kernel.wire import decode_cursor, encode_cursor
 from lamina.types.layer_requests import ListRequest
 
-__all__ = ["Place", "Scanned", "place_of", "scan"]
+__all__ = ["PageStart", "Scanned", "place_of", "scan"]
 
 T = TypeVar("T")
 _SHAPE: dict[str, type] = {"a": int, "f": str, "i": str, "n": int, "s": int}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageStart:
     """Where a page begins: after (``number``, ``id``), in the list as it stood at ``snapshot``.
 
     ``number`` is a log position or an instant, as the list is ordered; None is the first page. ``asked_at`` is when that was
@@ -40,7 +40,7 @@ class Place:
         )
 
 
-def place_of(request: ListRequest, snapshot: Instant, asked_at: Instant) -> Place:
+def place_of(request: ListRequest, snapshot: Instant, asked_at: Instant) -> PageStart:
     """The place that a request's cursor names, or the beginning, as of ``snapshot`` and asked for at ``asked_at``.
 
     Raises ``Invalid`` (INVALID_CURSOR) for a cursor that is not ours or belongs to other filters.
@@ -48,7 +48,7 @@ def place_of(request: ListRequest, snapshot: Instant, asked_at: Instant) -> Plac
     asked = request.model_dump(mode="json", exclude={"cursor", "limit"}, fallback=_ends)
     filters = digest([type(request).__name__, asked])[7:19]
     if request.cursor is None:
-        return Place(snapshot, filters, asked_at)
+        return PageStart(snapshot, filters, asked_at)
     parts = decode_cursor(request.cursor, **_SHAPE)
     if parts["f"] != filters:
         raise Invalid(
@@ -56,7 +56,7 @@ def place_of(request: ListRequest, snapshot: Instant, asked_at: Instant) -> Plac
             "the cursor belongs to another list or to other filters",
             hint="repeat the filters of the first page, or leave the cursor out to start over",
         )
-    return Place(parts["s"], filters, parts["n"], parts["a"], parts["i"])
+    return PageStart(parts["s"], filters, parts["n"], parts["a"], parts["i"])
 
 
 def _ends(value: Any) -> Any:  # Any: whatever a request holds that JSON cannot

@@ -13,7 +13,7 @@ from lamina.kernel.operations import Call
 from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.recall.layers.pages import Place, Scanned, place_of, scan
+from lamina.recall.layers.pages import PageStart, Scanned, place_of, scan
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.queries import Shown
@@ -60,7 +60,7 @@ def present(
     return newest if is_now else as_of
 
 
-def place_in(request: TimedRequest, log: EventLog, call: Call, scopes: Collection[Scope]) -> Place:
+def place_in(request: TimedRequest, log: EventLog, call: Call, scopes: Collection[Scope]) -> PageStart:
     """Where the page of a list begins, in what those scopes know. As of a time to come that is what is known now: what is told between two
     pages has no part in either."""
     snapshot = present(log, call, scopes, request.as_of)
@@ -108,7 +108,7 @@ def records_page(
     records: Records,
     kind: type[RecordT],
     query: RecordQuery,
-    place: Place,
+    place: PageStart,
     *,
     limit: int,
     wanted: Callable[[RecordT], bool] | None = None,
@@ -124,7 +124,7 @@ def records_page(
     return scan(fetch, limit, wanted=wanted)
 
 
-def cursor_after(place: Place, page: Scanned[RecordT]) -> str | None:
+def cursor_after(place: PageStart, page: Scanned[RecordT]) -> str | None:
     """The cursor of the next page, None after the last."""
     return None if page.last is None else place.cursor(page.last.recorded_from, page.last.id)
 

@@ -12,7 +12,7 @@ from lamina.kernel.local import LocalTime, to_local
 from lamina.kernel.operations import Call
 from lamina.kernel.time import Axes, Instant, Interval, from_datetime, to_datetime
 from lamina.language.temporal import UnparseableTemporal, parse_window
-from lamina.recall.layers.pages import Place
+from lamina.recall.layers.pages import PageStart
 from lamina.store.ports.definitions import Definitions
 from lamina.types.layer_requests import TimedReads
 
@@ -82,7 +82,9 @@ def seen_from(as_of: Instant | None, recorded_end: Instant | None) -> Instant | 
     return min(ends, default=None)
 
 
-def window_asked(definitions: Definitions, call: Call, request: TimedReads, place: Place) -> Interval | None:
+def window_asked(
+    definitions: Definitions, call: Call, request: TimedReads, place: PageStart
+) -> Interval | None:
     """What ``natural`` names, None without it; raises ``Invalid`` (UNPARSEABLE_TEMPORAL)."""
     if request.natural is None:
         return None
@@ -94,6 +96,6 @@ def window_asked(definitions: Definitions, call: Call, request: TimedReads, plac
     return window_of(request.natural, request.reference_date or LocalTime(place.asked_at), phrases)
 
 
-def axes_of(definitions: Definitions, call: Call, request: TimedReads, place: Place) -> Axes:
+def axes_of(definitions: Definitions, call: Call, request: TimedReads, place: PageStart) -> Axes:
     """Where the reader of a page stands on both axes."""
     return request.axes(place.snapshot, window_asked(definitions, call, request, place))

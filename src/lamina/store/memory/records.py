@@ -29,7 +29,7 @@ from lamina.kernel.understanding import FactState
 from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
+from lamina.store.ports.records import Attestation, InputState, RecordQuery, Touched
 from lamina.store.ports.writes import EventOffset, Inquiry, Writes
 from lamina.store.rules.records import as_stood, wanted
 
@@ -189,7 +189,7 @@ class MemoryRecords:
         found.sort(key=lambda each: (each.recorded_from, each.id, each.version), reverse=True)
         return [RecordHead.of(each) for each in found]
 
-    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
+    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Attestation]]:
         """Mirrors ``Records.statements``."""
         events = self._memory.tables.events
         told = [
@@ -199,10 +199,10 @@ class MemoryRecords:
             if (tenant_id, each.source_id) in events and events[tenant_id, each.source_id].counts
         ]
         told.sort(key=lambda item: (item[0].position, item[1].record_id, item[1].relation))
-        statements: dict[str, list[Statement]] = defaultdict(list)
+        statements: dict[str, list[Attestation]] = defaultdict(list)
         for event, each in told:
             statements[each.record_id].append(
-                Statement(
+                Attestation(
                     each.record_id,
                     event.id,
                     each.relation,

@@ -14,7 +14,7 @@ from lamina.store.memory.log import MemoryLog
 from lamina.store.memory.records import put_inquiries
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.log import Appended, Capture
-from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Reworded, Sitting, Wording
+from lamina.store.ports.sessions import End, Fold, OutboxRow, Reworded, SessionKey, Sitting, Wording
 from lamina.store.ports.writes import FOLD
 from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.sessions import advance, closed, ends
@@ -35,7 +35,7 @@ class MemorySessions:
             appended = self._log.put(tables, turns)
             for event in (entry.event for entry in appended if not entry.replayed):
                 assert event.session is not None, "a turn names its session"
-                place = Place(event.tenant_id, event.scope, event.session)
+                place = SessionKey(event.tenant_id, event.scope, event.session)
                 step = advance(_latest(tables, place), event)
                 for sitting in filter(None, (step.closed, step.sitting)):
                     tables.sittings[place, sitting.number] = sitting
@@ -44,7 +44,7 @@ class MemorySessions:
                 _end(tables, [entry.event for entry in appended], end)
             return appended
 
-    def sitting(self, place: Place, number: int | None = None) -> Sitting | None:
+    def sitting(self, place: SessionKey, number: int | None = None) -> Sitting | None:
         """Mirrors ``Sessions.sitting``."""
         tables = self._memory.tables
         return _latest(tables, place) if number is None else tables.sittings.get((place, number))
@@ -56,7 +56,9 @@ class MemorySessions:
         ]
         return sorted(found, key=lambda sitting: -sitting.last_position)[:limit]
 
-    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
+    def close(
+        self, place: SessionKey, at: Instant, *, untouched_since: Instant | None = None
+    ) -> Sitting | None:
         """Mirrors ``Sessions.close``."""
         with self._memory.change() as tables:
             held = _latest(tables, place)
@@ -66,7 +68,7 @@ class MemorySessions:
                 return None
             return _close(tables, held, at)
 
-    def idle(self, before: Instant, limit: int) -> list[Place]:
+    def idle(self, before: Instant, limit: int) -> list[SessionKey]:
         """Mirrors ``Sessions.idle``."""
         found = [
             sitting
@@ -78,7 +80,7 @@ class MemorySessions:
     def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[OutboxRow]:
         """Mirrors ``Sessions.claim``."""
         with self._memory.change() as tables:
-            waiting: dict[Place, list[OutboxRow]] = {}
+            waiting: dict[SessionKey, list[OutboxRow]] = {}
             for row in sorted(tables.outbox.values(), key=lambda row: row.id):
                 if row.state == "pending":
                     waiting.setdefault(row.place, []).append(row)
@@ -169,7 +171,7 @@ class MemorySessions:
         ordered = sorted(self._memory.tables.sittings.items())
         return [sitting for key, sitting in ordered if behind is None or key > behind][:limit]
 
-    def folded(self, place: Place, number: int) -> list[str]:
+    def folded(self, place: SessionKey, number: int) -> list[str]:
         """Mirrors ``Sessions.folded``."""
         rows = sorted(self._memory.tables.outbox.values(), key=lambda row: row.id)
         of_sitting = [row for row in rows if (row.place, row.sitting) == (place, number)]
@@ -189,7 +191,7 @@ class MemorySessions:
             )
             return True
 
-    def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
+    def unfolded(self, place: SessionKey, number: int, limit: int) -> list[str]:
         """Mirrors ``Sessions.unfolded``."""
         rows = sorted(self._memory.tables.outbox.values(), key=lambda row: row.id)
         of_sitting = [row for row in rows if (row.place, row.sitting) == (place, number)]
@@ -258,7 +260,7 @@ class MemorySessions:
 def _end(tables: Tables, turns: Sequence[Event], end: End) -> None:
     event = turns[0]
     assert event.session is not None, "a turn names its session"
-    held = _latest(tables, Place(event.tenant_id, event.scope, event.session))
+    held = _latest(tables, SessionKey(event.tenant_id, event.scope, event.session))
     if held is not None and ends(held, turns, end):
         _close(tables, held, end.told_at)
 
@@ -269,12 +271,12 @@ def _close(tables: Tables, held: Sitting, at: Instant) -> Sitting:
     return ended
 
 
-def _latest(tables: Tables, place: Place) -> Sitting | None:
+def _latest(tables: Tables, place: SessionKey) -> Sitting | None:
     found = [sitting for (held, _), sitting in tables.sittings.items() if held == place]
     return max(found, key=lambda sitting: sitting.number, default=None)
 
 
-def _evict(tables: Tables, place: Place, evicted: Sequence[tuple[int, str]], at: Instant) -> None:
+def _evict(tables: Tables, place: SessionKey, evicted: Sequence[tuple[int, str]], at: Instant) -> None:
     for number, event_id in evicted:
         row_id = tables.last_outbox = tables.last_outbox + 1
         tables.outbox[row_id] = OutboxRow(

@@ -28,7 +28,7 @@ from lamina.store.ports.relay_tokens import RelayToken
 from lamina.store.ports.revocations import Revocation
 from lamina.store.ports.schedule import ScheduleItem
 from lamina.store.ports.scopes import ScopeRow
-from lamina.store.ports.sessions import OutboxRow, Place, Sitting
+from lamina.store.ports.sessions import OutboxRow, SessionKey, Sitting
 from lamina.store.ports.signing_keys import SealedKey
 from lamina.store.ports.writes import Inquiry
 from lamina.store.rules.documents import Standing
@@ -122,7 +122,7 @@ class Tables:
     message_acks: dict[tuple[str, str, str], StoredAck] = field(default_factory=dict)
     nonces: dict[tuple[str, str], SeenNonce] = field(default_factory=dict)
     last_message: int = 0
-    sittings: dict[tuple[Place, int], Sitting] = field(default_factory=dict)
+    sittings: dict[tuple[SessionKey, int], Sitting] = field(default_factory=dict)
     outbox: dict[int, OutboxRow] = field(default_factory=dict)
     last_outbox: int = 0
     outputs: dict[tuple[str, str], ModelOutput] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from lamina.store.memory.messages import erase_messages
 from lamina.store.memory.tables import Memory, StoredVersion, Tables
 from lamina.store.ports.documents import Change
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
-from lamina.store.ports.sessions import OutboxRow, Place
+from lamina.store.ports.sessions import OutboxRow, SessionKey
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rules.documents import stood_after
@@ -211,7 +211,7 @@ def _erase_events(tables: Tables, erased: ErasedBeside) -> Counter[str]:
     return gone + Counter(inquiry=len(inquiries), document_event=len(told), definition=len(defined))
 
 
-def _erase_turns(tables: Tables, place: Place, number: int, ids: Collection[str]) -> Counter[str]:
+def _erase_turns(tables: Tables, place: SessionKey, number: int, ids: Collection[str]) -> Counter[str]:
     gone: Counter[str] = Counter()
     rows = sorted(
         (row for row in tables.outbox.values() if (row.place, row.sitting) == (place, number)),

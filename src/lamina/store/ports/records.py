@@ -13,7 +13,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.understanding import FactState
 
-__all__ = ["InputState", "RecordQuery", "Records", "Statement", "Touched", "WhyGraph"]
+__all__ = ["Attestation", "InputState", "RecordQuery", "Records", "Touched", "WhyGraph"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class RecordQuery:
     limit: int = 50
 
 
-class Statement(NamedTuple):
+class Attestation(NamedTuple):
     """An event that spoke of a fact: by what relation, who said it, when, and from when on it says that the fact holds."""
 
     fact_id: str
@@ -199,7 +199,7 @@ class Records(WhyGraph, Protocol):
         """The heads of what ``in_slots`` gives, newest knowledge first."""
         ...
 
-    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
+    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Attestation]]:
         """The events that spoke of each fact and are not cancelled, in the order of the log."""
         ...
 

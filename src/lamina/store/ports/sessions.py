@@ -16,14 +16,24 @@ from lamina.kernel.time import SECOND_US, Instant, waits
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.writes import Inquiry
 
-__all__ = ["End", "Fold", "OutboxRow", "OutboxState", "Place", "Reworded", "Sessions", "Sitting", "Wording"]
+__all__ = [
+    "End",
+    "Fold",
+    "OutboxRow",
+    "OutboxState",
+    "Reworded",
+    "SessionKey",
+    "Sessions",
+    "Sitting",
+    "Wording",
+]
 
 OutboxState = Literal["pending", "sent", "failed"]
 
 _GAP_US = limits.SESSION_GAP_S * SECOND_US
 
 
-class Place(NamedTuple):
+class SessionKey(NamedTuple):
     """Which session: two tenants, or two users of one, may use the same id."""
 
     tenant_id: str
@@ -42,7 +52,7 @@ class Sitting:
     changes of the summary.
     """
 
-    place: Place
+    place: SessionKey
     number: int
     window: tuple[str, ...]
     turns: int
@@ -94,7 +104,7 @@ class OutboxRow:
     """
 
     id: int
-    place: Place
+    place: SessionKey
     sitting: int
     event_id: str
     state: OutboxState = "pending"
@@ -122,7 +132,7 @@ class Fold:
     model is asked ``inquiries`` to word it behind that, one for each turn; without them the summary stands.
     """
 
-    place: Place
+    place: SessionKey
     number: int
     ids: tuple[int, ...]
     fence: int
@@ -175,7 +185,7 @@ class Sessions(Protocol):
         """
         ...
 
-    def sitting(self, place: Place, number: int | None = None) -> Sitting | None:
+    def sitting(self, place: SessionKey, number: int | None = None) -> Sitting | None:
         """A sitting of a session, the latest unless its number is given; None when there is none."""
         ...
 
@@ -183,14 +193,16 @@ class Sessions(Protocol):
         """The sittings of a scope, those with the newest turns first."""
         ...
 
-    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
+    def close(
+        self, place: SessionKey, at: Instant, *, untouched_since: Instant | None = None
+    ) -> Sitting | None:
         """Close the open sitting of a session, its whole window going into the outbox; None when none is open.
 
         With ``untouched_since`` only when no turn was recorded since then.
         """
         ...
 
-    def idle(self, before: Instant, limit: int) -> list[Place]:
+    def idle(self, before: Instant, limit: int) -> list[SessionKey]:
         """Sessions of every tenant with an open sitting and no turn since ``before``, longest first."""
         ...
 
@@ -221,7 +233,7 @@ class Sessions(Protocol):
         """The sittings of every tenant in a fixed order, from behind one on."""
         ...
 
-    def folded(self, place: Place, number: int) -> list[str]:
+    def folded(self, place: SessionKey, number: int) -> list[str]:
         """The events that the summary of a sitting tells of, in the order in which they left its window."""
         ...
 
@@ -230,7 +242,7 @@ class Sessions(Protocol):
         changed since the sitting was read."""
         ...
 
-    def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
+    def unfolded(self, place: SessionKey, number: int, limit: int) -> list[str]:
         """The newest events that left a sitting's window and that its summary does not tell of yet, oldest first."""
         ...
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lamina import limits
 from lamina.kernel.events import Event
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.store.ports.sessions import End, Place, Sitting
+from lamina.store.ports.sessions import End, SessionKey, Sitting
 
 __all__ = ["Advance", "advance", "closed", "ends"]
 
@@ -38,7 +38,7 @@ def advance(held: Sitting | None, event: Event) -> Advance:
         held = None
     if held is None or held.closed_at is not None:
         held = Sitting(
-            place=Place(event.tenant_id, event.scope, event.session),
+            place=SessionKey(event.tenant_id, event.scope, event.session),
             number=number,
             window=(),
             turns=0,

@@ -32,7 +32,7 @@ from lamina.kernel.understanding import FactState
 from lamina.store.blocks import load_blocks
 from lamina.store.bodies import packed
 from lamina.store.claim_digests import claim_digest, matter_digest
-from lamina.store.ports.records import InputState, RecordQuery, Statement, Touched
+from lamina.store.ports.records import Attestation, InputState, RecordQuery, Touched
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import BODY, Row, packed_row, read_head, read_mention, read_record
 from lamina.store.rules.records import as_stood
@@ -262,12 +262,12 @@ class SqliteRecords:
         bindings = (tenant_id, scope, Layer.FACTS.value, json_list(sorted(slots)), limit)
         return self._readers.rows(_SQL["records_in_slots"], bindings)
 
-    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Statement]]:
+    def statements(self, tenant_id: str, fact_ids: Collection[str]) -> dict[str, list[Attestation]]:
         """Mirrors ``Records.statements``."""
-        found: dict[str, list[Statement]] = defaultdict(list)
+        found: dict[str, list[Attestation]] = defaultdict(list)
         if fact_ids:
             rows = self._readers.rows(_SQL["statements"], (tenant_id, json_list(sorted(fact_ids))))
-            for statement in map(Statement._make, rows):
+            for statement in map(Attestation._make, rows):
                 found[statement.fact_id].append(statement)
         return dict(found)
 

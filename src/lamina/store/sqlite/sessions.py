@@ -15,7 +15,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.log import Appended, Capture
-from lamina.store.ports.sessions import End, Fold, OutboxRow, Place, Reworded, Sitting, Wording
+from lamina.store.ports.sessions import End, Fold, OutboxRow, Reworded, SessionKey, Sitting, Wording
 from lamina.store.ports.writes import FOLD
 from lamina.store.rows import Row
 from lamina.store.rules.attempts import kept_error
@@ -49,7 +49,7 @@ class SqliteSessions:
 
         return self._writer.write(work, event_of=lambda taken: taken[0].event.id if len(taken) == 1 else None)
 
-    def sitting(self, place: Place, number: int | None = None) -> Sitting | None:
+    def sitting(self, place: SessionKey, number: int | None = None) -> Sitting | None:
         """Mirrors ``Sessions.sitting``."""
         if number is None:
             row = self._readers.row(_SQL["latest_session"], place)
@@ -64,7 +64,9 @@ class SqliteSessions:
             for row in self._readers.rows(_SQL["newest_sessions"], (tenant_id, scope, limit))
         ]
 
-    def close(self, place: Place, at: Instant, *, untouched_since: Instant | None = None) -> Sitting | None:
+    def close(
+        self, place: SessionKey, at: Instant, *, untouched_since: Instant | None = None
+    ) -> Sitting | None:
         """Mirrors ``Sessions.close``."""
 
         def work(connection: apsw.Connection) -> Sitting | None:
@@ -77,17 +79,17 @@ class SqliteSessions:
 
         return self._writer.write(work)
 
-    def idle(self, before: Instant, limit: int) -> list[Place]:
+    def idle(self, before: Instant, limit: int) -> list[SessionKey]:
         """Mirrors ``Sessions.idle``."""
         rows = self._readers.rows(_SQL["idle_sessions"], (before, limit))
-        return [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in rows]
+        return [SessionKey(tenant_id, Scope(scope), session) for tenant_id, scope, session in rows]
 
     def claim(self, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[OutboxRow]:
         """Mirrors ``Sessions.claim``. Looks for sessions before it takes the write lock."""
         heads = self._readers.rows(_SQL["outbox_heads"], (now, limit))
         if not heads:
             return []
-        places = [Place(tenant_id, Scope(scope), session) for tenant_id, scope, session in heads]
+        places = [SessionKey(tenant_id, Scope(scope), session) for tenant_id, scope, session in heads]
         return self._writer.write(
             lambda connection: _claim(connection, places, limit, lease_until, now, owner)
         )
@@ -125,7 +127,7 @@ class SqliteSessions:
         if left is None:
             return None
         scope, session, number = left
-        return self.sitting(Place(tenant_id, Scope(scope), session), number)
+        return self.sitting(SessionKey(tenant_id, Scope(scope), session), number)
 
     def wording(self, tenant_id: str, event_id: str) -> Wording | None:
         """Mirrors ``Sessions.wording``."""
@@ -163,7 +165,7 @@ class SqliteSessions:
         behind = ("", "", "", 0) if after is None else (*after.place, after.number)
         return list(map(read_sitting, self._readers.rows(_SQL["sittings_after"], (*behind, limit))))
 
-    def folded(self, place: Place, number: int) -> list[str]:
+    def folded(self, place: SessionKey, number: int) -> list[str]:
         """Mirrors ``Sessions.folded``."""
         return [row[0] for row in self._readers.rows(_SQL["folded_turns"], (*place, number))]
 
@@ -172,7 +174,7 @@ class SqliteSessions:
         told = (sitting.worded, summary, bridge, sitting.revision)
         return self._run("word_session", (*sitting.place, sitting.number, *told)) > 0
 
-    def unfolded(self, place: Place, number: int, limit: int) -> list[str]:
+    def unfolded(self, place: SessionKey, number: int, limit: int) -> list[str]:
         """Mirrors ``Sessions.unfolded``."""
         rows = self._readers.rows(_SQL["outbox_unfolded"], (*place, number, limit))
         return [row[0] for row in reversed(rows)]
@@ -217,10 +219,10 @@ class _FoldedBefore(Exception):
 
 def _move(connection: apsw.Connection, events: Sequence[Event]) -> None:
     """Let fresh turns move the windows of their sessions."""
-    held: dict[Place, Sitting] = {}
+    held: dict[SessionKey, Sitting] = {}
     for event in events:
         assert event.session is not None, "a turn names its session"
-        place = Place(event.tenant_id, event.scope, event.session)
+        place = SessionKey(event.tenant_id, event.scope, event.session)
         step = advance(held.get(place) or _latest(connection, place), event)
         if step.closed is not None:
             connection.execute(_SQL["put_session"], _row(step.closed))
@@ -233,7 +235,7 @@ def _end(connection: apsw.Connection, turns: Sequence[Event], end: End) -> None:
     """Close the sitting of turns that were taken in, if they end it."""
     event = turns[0]
     assert event.session is not None, "a turn names its session"
-    held = _latest(connection, Place(event.tenant_id, event.scope, event.session))
+    held = _latest(connection, SessionKey(event.tenant_id, event.scope, event.session))
     if held is not None and ends(held, turns, end):
         _close(connection, held, end.told_at)
 
@@ -245,14 +247,14 @@ def _close(connection: apsw.Connection, held: Sitting, at: Instant) -> Sitting:
     return ended
 
 
-def _latest(connection: apsw.Connection, place: Place) -> Sitting | None:
+def _latest(connection: apsw.Connection, place: SessionKey) -> Sitting | None:
     for row in connection.execute(_SQL["latest_session"], place):
         return read_sitting(row)
     return None
 
 
 def _evict(
-    connection: apsw.Connection, place: Place, evicted: Sequence[tuple[int, str]], at: Instant
+    connection: apsw.Connection, place: SessionKey, evicted: Sequence[tuple[int, str]], at: Instant
 ) -> None:
     connection.executemany(
         _SQL["insert_outbox"], [(*place, number, event_id, at) for number, event_id in evicted]
@@ -261,7 +263,7 @@ def _evict(
 
 def _claim(
     connection: apsw.Connection,
-    places: Sequence[Place],
+    places: Sequence[SessionKey],
     limit: int,
     lease_until: Instant,
     now: Instant,
@@ -303,7 +305,7 @@ def read_sitting(row: Row) -> Sitting:
     (tenant_id, scope, session, number, window, turns, folded, summary, bridge, opened_at, touched_at,
      last_turn_at, last_position, closed_at, worded, revision) = row  # fmt: skip
     return Sitting(
-        place=Place(tenant_id, Scope(scope), session),
+        place=SessionKey(tenant_id, Scope(scope), session),
         number=number,
         window=tuple(json.loads(window)),
         turns=turns,
@@ -325,7 +327,7 @@ def _outbox_row(row: Row) -> OutboxRow:
      last_error, folded_at, sent_at, created_at, lease_owner, fence) = row  # fmt: skip
     return OutboxRow(
         id=row_id,
-        place=Place(tenant_id, Scope(scope), session),
+        place=SessionKey(tenant_id, Scope(scope), session),
         sitting=sitting,
         event_id=event_id,
         state=state,

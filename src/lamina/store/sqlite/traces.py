@@ -25,7 +25,7 @@ from lamina.store.documents.repository import folder_name
 from lamina.store.ports.documents import Change
 from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.projecting import Projecting
-from lamina.store.ports.sessions import Place
+from lamina.store.ports.sessions import SessionKey
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rows import Row
@@ -276,7 +276,7 @@ def _erase_events(connection: apsw.Connection, tenant_id: str, event_ids: Sequen
     gone: Counter[str] = Counter()
     ids = json_list(event_ids)
     for scope, session, number in list(connection.execute(_SQL["sittings_of_events"], (tenant_id, ids))):
-        place = Place(tenant_id, Scope(scope), session)
+        place = SessionKey(tenant_id, Scope(scope), session)
         gone.update(_erase_turns(connection, place, number, frozenset(event_ids)))
     gone.update(_erase_outputs(connection, tenant_id, ids))
     for table, block in _OF_EVENTS.items():
@@ -285,7 +285,7 @@ def _erase_events(connection: apsw.Connection, tenant_id: str, event_ids: Sequen
 
 
 def _erase_turns(
-    connection: apsw.Connection, place: Place, number: int, erased: Collection[str]
+    connection: apsw.Connection, place: SessionKey, number: int, erased: Collection[str]
 ) -> Counter[str]:
     """Take turns out of a sitting. Those that stay and had left its window are folded anew, under new numbers: a fold that is
     under way may tell of what is erased, and lands nothing."""
