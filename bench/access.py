@@ -8,7 +8,7 @@ import itertools
 import random
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +243,7 @@ def make(folder: Path, now_s: int) -> tuple[dict[str, str], Any]:
         rsa.generate_private_key(65537, 2048),
         ec.generate_private_key(ec.SECP256R1()),
     )
+    names: Mapping[str, Ed25519PrivateKey | rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey]
     names = {"v4.public": ed, "RS256": small, "ES256": curve}
     entries = []
     for name, key in names.items():

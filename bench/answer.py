@@ -139,7 +139,7 @@ def _judged(row: dict[str, Any], threshold: float) -> dict[str, Any]:
 def _refusing_from(rows: Sequence[dict[str, Any]]) -> float:
     """The highest strength below which no more of the answerable questions of both sets are refused than may be."""
     strengths = sorted(row["strength"] for row in rows if row["answerable"])
-    return math.floor(100 * strengths[int(_GOALS["refused of answerable"] * len(strengths))]) / 100
+    return math.floor(100 * float(strengths[int(_GOALS["refused of answerable"] * len(strengths))])) / 100
 
 
 def _body(path: str, question: Question) -> dict[str, Any]:

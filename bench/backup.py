@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +84,7 @@ def _measured(folder: Path, data: Path) -> tuple[dict[str, Any], str]:
     }
     for name, command in runs.items():
         began = time.perf_counter()
-        times = _beside(
-            store, lambda command=command: subprocess.run(command, check=True, capture_output=True)
-        )
+        times = _beside(store, partial(subprocess.run, command, check=True, capture_output=True))
         figures[name] = milliseconds(times) | {
             "seconds": round(time.perf_counter() - began, 1),
             "writes": len(times),
@@ -123,7 +122,7 @@ def _seconds(command: list[str]) -> float:
 
 def _beside(store: SqliteStore, work: Callable[[], object]) -> list[float]:
     """How long single writes take while ``work`` goes on."""
-    over, times = threading.Event(), []
+    over, times = threading.Event(), list[float]()
 
     def write() -> None:
         while not over.is_set():

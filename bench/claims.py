@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # one core, before numpy loads
@@ -111,13 +112,13 @@ class Makers:
 
 
 def _caller() -> str:
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         path = Path(frame.f_code.co_filename)
         module = f"{path.parent.name}/{path.stem}"
         if path.parent.name in ("extract", "loops") and module not in _PASSED_OVER:
             return f"{module}:{frame.f_code.co_name.lstrip('_')}"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return "?"
 
 

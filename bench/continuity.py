@@ -180,8 +180,8 @@ def _derive(data: Path) -> None:
     store = SqliteStore(data)
     words = [f"agent:bench: {in_words(_capsule(number, number))}" for number in range(POOL_VECTORS)]
     embedder = PooledEmbedder(words, SEED)
-    deriver = Deriver(store, RulesExtractor(find_times), embedder, embed_eagerly=True)  # type: ignore[arg-type]
-    Worker(store, deriver, embedder, SystemClock(), "bench").drain()  # type: ignore[arg-type]
+    deriver = Deriver(store, RulesExtractor(find_times), embedder, embed_eagerly=True)
+    Worker(store, deriver, embedder, SystemClock(), "bench").drain()
     store.close()
 
 

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 __all__ = ["Corpus", "Said", "questions"]
 
@@ -147,7 +148,7 @@ class Said:
     observed_at: datetime
     text: str
 
-    def item(self, key: str) -> dict[str, object]:
+    def item(self, key: str) -> dict[str, Any]:  # Any: JSON
         """The turn as an experience of the HTTP contract, without its scope."""
         return {
             "modality": "conversation",

@@ -187,7 +187,7 @@ def seconds(work: Callable[[], None]) -> float:
 
 def beside(store: SqliteStore, work: Callable[[], object]) -> list[float]:
     """How long single writes of another tenant take while ``work`` goes on."""
-    over, times = threading.Event(), []
+    over, times = threading.Event(), list[float]()
 
     def write() -> None:
         scope = Scope("org:other/user:maya")
@@ -271,7 +271,7 @@ def derived(event: Event) -> Writes:
     return Writes(records=records, supports=supports, texts=[text(event)], vectors=[vector(event)])
 
 
-def claim(prefix: Prefix, event: Event) -> dict[str, object]:
+def claim(prefix: Prefix, event: Event) -> dict[str, Any]:  # Any: what facts and beliefs are made of alike
     return {
         "tenant_id": TENANT,
         "id": derived_id(prefix, event.recorded_at, event.id),

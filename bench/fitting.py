@@ -60,10 +60,10 @@ def fit_all_of(parts: Sequence[Floats], labels: Floats, weights: Floats, prior: 
         found = found - _ADAM_RATE * (slopes / (1 - 0.9**step)) / (
             np.sqrt(squares / (1 - 0.999**step)) + 1e-9
         )
-    plain = []
-    for own, mean, spread in zip(np.split(found, ends), means, spreads, strict=True):
-        weighing = own[1:] / spread
-        plain.append(np.concatenate([[own[0] - float(weighing @ mean)], weighing]))
+    plain: list[Floats] = []
+    for slice_, mean, spread in zip(np.split(found, ends), means, spreads, strict=True):
+        weighing = slice_[1:] / spread
+        plain.append(np.concatenate([[slice_[0] - float(weighing @ mean)], weighing]))
     return plain
 
 

@@ -117,7 +117,10 @@ class Index:
 
     def _pool(self, places: Sequence[int], cosines: NDArray[np.float32], question: QuestionFeatures) -> Turns:
         spot = {at: index for index, at in enumerate(places)}
-        near = lambda at, other: spot.get(other, len(places)) if self._together(at, other) else len(places)  # noqa: E731
+
+        def near(at: int, other: int) -> int:
+            return spot.get(other, len(places)) if self._together(at, other) else len(places)
+
         turns = [self.scope.turns[at] for at in places]
         number_of = {name: number for number, name in enumerate(dict.fromkeys(t.session for t in turns))}
         return Turns(

@@ -161,7 +161,7 @@ def erase(store: SqliteStore, listed: Path) -> str:
     return erasure_id
 
 
-def check_erased(plain: Path, erased: Path, erasure_id: str) -> dict[str, int]:
+def check_erased(plain: Path, erased: Path, erasure_id: str) -> dict[str, Any]:  # Any: JSON
     """Nothing of the person is there, and all of the others."""
     stores = [SqliteStore(each, durable=False) for each in (plain, erased)]
     before, after = (

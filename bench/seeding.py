@@ -16,7 +16,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 import numpy as np
@@ -112,7 +114,7 @@ class Seeder:
         self._derive(min(count, DERIVED))
         while self._count < count:
             copy = self._count // DERIVED
-            self._store._writer.write(lambda connection, copy=copy: self._copy(connection, copy))
+            self._store._writer.write(partial(self._copy, copy=copy))
             self._count += DERIVED
 
     def _derive(self, count: int) -> None:
@@ -144,7 +146,7 @@ class Seeder:
                     recorded_at=event.recorded_at + copy * span,
                     session=said.session,
                     content={**event.content, "text": said.text},
-                    context=replace(event.context, observed_at=from_datetime(said.observed_at)),
+                    context=event.context._replace(observed_at=from_datetime(said.observed_at)),
                 )
                 for event, said in zip(part, self._turns(len(part), start=self._count + first), strict=True)
             ]
@@ -166,12 +168,10 @@ class Seeder:
             "moved": copy * DERIVED,
             "last": DERIVED,
         }
-        connection.create_scalar_function("text_of", unpacked, 1, deterministic=True)
-        connection.create_scalar_function(
-            "packed_of", lambda layer, body: packed(Layer(layer), body), 2, deterministic=True
-        )
+        connection.create_scalar_function("text_of", _text_of, 1, deterministic=True)
+        connection.create_scalar_function("packed_of", _packed_of, 2, deterministic=True)
         ids = connection.execute("SELECT DISTINCT id FROM record WHERE tenant_id = ?", (tenant,))
-        unfold(connection, tenant, [row[0] for row in ids.fetchall()])
+        unfold(connection, tenant, [str(row[0]) for row in ids.fetchall()])
         for sql in _COPIES:
             names = set(re.findall(r":([a-z_]+)", sql))
             connection.execute(sql, {name: bindings[name] for name in names})
@@ -179,7 +179,7 @@ class Seeder:
         put_texts(
             connection,
             [
-                replace(row, record_id=row.record_id.replace(old, new).replace(_FIRST_CONCEPT, concept))
+                row._replace(record_id=row.record_id.replace(old, new).replace(_FIRST_CONCEPT, concept))
                 for row in rows
                 if row.layer is not Layer.EVENTS and (old in row.record_id or _FIRST_CONCEPT in row.record_id)
             ],
@@ -196,6 +196,16 @@ class Seeder:
             self._at += timedelta(minutes=90) if number % 20 == 0 else timedelta(seconds=20)
             text = f"{core.text}{_TAIL}{tail.text}"
             yield replace(core, text=text, session=f"session-{number // 20}", observed_at=self._at)
+
+
+def _text_of(*values: Any) -> str:  # Any: a value of SQL
+    (body,) = values
+    return unpacked(body)
+
+
+def _packed_of(*values: Any) -> str | bytes:  # Any: values of SQL
+    layer, body = values
+    return packed(Layer(layer), body)
 
 
 def _parsed(turns: Sequence[Said]) -> list[_Pooled]:
