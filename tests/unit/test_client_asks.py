@@ -185,3 +185,10 @@ def test_a_stream_goes_on_behind_the_last_event():
 def test_values_read_the_same_on_both_sides():
     assert [query_text(value) for value in (True, 3, 0.5, "a")] == ["true", "3", "0.5", "a"]
     assert ask("GET", "/v1/admin/version", Version).query == {}
+
+
+def test_an_item_of_another_scope_than_its_batch_is_refused():
+    with pytest.raises(Invalid, match="another scope"):
+        bulk_ask(MAYA, [{"text": "tea", "scope": "user:bob"}], {}, now=NOW, new_key=lambda: "k-1")
+    same = bulk_ask(MAYA, [{"text": "tea", "scope": "user:maya"}], {}, now=NOW, new_key=lambda: "k-1")
+    assert BulkExperience.model_validate(same.body)

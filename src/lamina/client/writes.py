@@ -149,8 +149,14 @@ def bulk_ask(
     now: datetime,
     new_key: Callable[[], str],
 ) -> Ask[StoredBatch]:
-    """Store up to a thousand experiences of one scope, all or none. Items may be texts, short or whole."""
+    """Store up to a thousand experiences of one scope, all or none. Items may be texts, short or whole.
+
+    Raises ``Invalid`` (INVALID_ENVELOPE) for an item that names another scope.
+    """
     batch_actor = options.get("observed_actor")
+    scope = identity.scope_for(options.get("scope"))
+    for item in items:
+        _check_scope(item, scope)
     shaped = [
         item_of(
             identity,
@@ -163,13 +169,25 @@ def bulk_ask(
     ]
     body: dict[str, Any] = {
         **to_jsonable_python(options),
-        "scope": identity.scope_for(options.get("scope")),
+        "scope": scope,
         "items": shaped,
     }
     if isinstance(batch_actor, str):
         body["observed_actor"] = {"id": batch_actor}
     body.setdefault("idempotency_key", new_key())
     return ask("POST", "/v1/experience/bulk", StoredBatch, body=body)
+
+
+def _check_scope(item: str | Mapping[str, Any], scope: str) -> None:
+    """Left out in silence, the scope of an item would put one person's words into another's memory."""
+    given = None if isinstance(item, str) else item.get("scope")
+    if given is not None and given != scope:
+        raise Invalid(
+            "INVALID_ENVELOPE",
+            "an item names another scope than its batch",
+            hint="a batch has one scope; send the items of each scope as a batch of their own",
+            details={"field": "scope"},
+        )
 
 
 def last_key(asked: Ask[StoredBatch]) -> str:
