@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, Unpack
 
@@ -87,7 +89,10 @@ class Client:
             base_url.rstrip("/"), identity, token_provider, timeout_s, Retries(count=retries)
         )
         # The server's own host is meant and no proxy between: memories do not travel further than asked.
-        self._http = httpx.Client(transport=transport, trust_env=False, verify=authorities(base_url))
+        self._connect = partial(
+            httpx.Client, transport=transport, trust_env=False, verify=authorities(base_url)
+        )
+        self._http, self._pid = self._connect(), os.getpid()
         self.events = Events(identity, self._send)
         self.episodes = Episodes(identity, self._send)
         self.facts = Facts(identity, self._send)
@@ -110,7 +115,7 @@ class Client:
 
     def close(self) -> None:
         """Give the connections back."""
-        self._http.close()
+        self._own_http().close()
 
     def allow_unstable(self, allowed: bool = True) -> Self:
         """Use endpoints that are not stable without being warned (``UnstableEndpoint``); gives itself."""
@@ -314,9 +319,15 @@ class Client:
             time.sleep(step.seconds)
             return None
         try:
-            return self._http.send(self._signed(step.request))
+            return self._own_http().send(self._signed(step.request))
         except httpx.RequestError as error:
             return error
+
+    def _own_http(self) -> httpx.Client:
+        """In a forked process new connections: on those of its parent each would read the other's answers."""
+        if self._pid != os.getpid():
+            self._http, self._pid = self._connect(), os.getpid()
+        return self._http
 
     def _signed(self, request: httpx.Request) -> httpx.Request:
         token = self._session.token()
@@ -355,7 +366,7 @@ class Client:
 
     def _opened(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
         try:
-            response = self._http.send(self._signed(request), stream=True)
+            response = self._own_http().send(self._signed(request), stream=True)
             if not response.is_success:
                 response.read()
         except httpx.RequestError as error:
