@@ -18,7 +18,7 @@ from lamina.access.principals import Credentials
 from lamina.errors import Unavailable
 from lamina.gateway import Inbound
 from lamina.kernel.operations import Principal
-from lamina.kernel.streams import Burst
+from lamina.kernel.streams import Burst, ServerSentEvent
 from lamina.lifecycle.feed import Listener
 from lamina.lifecycle.places import Places, PlacesMax
 from neighbours import Neighbours
@@ -198,7 +198,7 @@ class Reader:
 
     async def read(self) -> None:
         event = await anext(self.stream)
-        events = event.events if isinstance(event, Burst) else [event] if event is not None else []
+        events = event.events if isinstance(event, Burst) else [event] if isinstance(event, ServerSentEvent) else []
         assert len(events) <= limits.LIFECYCLE_BATCH_MAX
         # Who made a scope may administer it, and its first write says so to the others.
         self.seen += [each.id for each in events if each.event != "policy_changed"]

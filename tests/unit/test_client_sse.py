@@ -28,6 +28,14 @@ def test_other_servers_line_ends_and_data_of_several_lines_are_read():
     assert found == [Received("a", {"n": 1}, None)]
 
 
+def test_an_id_by_itself_is_kept_and_is_no_event():
+    reader = EventReader()
+    assert reader.feed(b": from here on\nid: lce_1\n\n") == []
+    assert (reader.last_id, reader.signs) == ("lce_1", 1)
+    reader.feed(b"data: 1\n\n")
+    assert reader.last_id == "lce_1"
+
+
 def test_an_event_without_a_name_is_a_message():
     assert EventReader().feed(b"data: 1\n\n") == [Received("message", 1, None)]
 

@@ -36,6 +36,8 @@ class EventReader:
         self._fields: dict[str, str] = {}
         self.signs = 0
         """How many events and comments there were: signs of life of a server that speaks this protocol."""
+        self.last_id: str | None = None
+        """The last id that came, with an event or by itself: where to go on from."""
 
     def feed(self, data: bytes) -> list[Received]:
         """The events that end in ``data``; comments and empty events give nothing."""
@@ -60,6 +62,7 @@ class EventReader:
             self._fields[name] = value
             return None
         fields, self._fields = self._fields, {}
+        self.last_id = fields.get("id", self.last_id)
         if "data" not in fields:
             return None
         try:

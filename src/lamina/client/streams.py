@@ -103,7 +103,7 @@ def _opened(
 
 def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEvent]:
     """What happens, without an end: a stream that breaks, lags or whose token ended is opened again behind the last
-    event seen, with the token that the provider gives by then.
+    event seen, or where it began, with the token that the provider gives by then.
 
     Raises what opening it again says once the retries in a row are used up; an event or a heartbeat counts them anew.
     """
@@ -119,6 +119,7 @@ def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEven
             reader = EventReader()
             while isinstance(got := (yield Read()), bytes):
                 events = reader.feed(got)
+                last_id = reader.last_id or last_id
                 if reader.signs:
                     attempt = 0
                 for received in events:
@@ -126,7 +127,6 @@ def follow(session: Session, asked: Ask[LifecycleEvent]) -> Stream[LifecycleEven
                         raise _revoked(received, response)
                     if received.event in ("policy_revoked", "lagging"):
                         continue
-                    last_id = received.id or last_id
                     yield Emit(_event(received, response))
             failure = _ended(session, got)
         wait_s = session.retries.wait_s(attempt, failure)

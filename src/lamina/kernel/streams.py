@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-__all__ = ["Burst", "ServerSentEvent"]
+__all__ = ["Beginning", "Burst", "ServerSentEvent"]
 
 
 @dataclass(frozen=True)
@@ -39,3 +39,17 @@ class Burst:
     def encode(self) -> bytes:
         """The bytes on the wire."""
         return b"".join(event.encode() for event in self.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """Where a stream begins, told before its first event: a comment, and the id to resume from until there is another.
+
+    A block without data is no event to its readers, and they keep its id.
+    """
+
+    id: str
+
+    def encode(self) -> bytes:
+        """The bytes on the wire."""
+        return f": from here on\nid: {self.id}\n\n".encode()

@@ -6,13 +6,14 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
-from typing import Self
+from typing import Final, Self
 
 from lamina import limits
 from lamina.errors import Unauthenticated
 from lamina.kernel.events import LifecycleRow
+from lamina.kernel.ids import Prefix, with_low
 from lamina.kernel.operations import Answer, Call
-from lamina.kernel.streams import Burst, ServerSentEvent
+from lamina.kernel.streams import Beginning, Burst, ServerSentEvent
 from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
 from lamina.lifecycle.access import RowKind, kind_of, may_follow, place_after, query_of, subscribe_grant
 from lamina.lifecycle.feed import Feed, Listener
@@ -24,6 +25,8 @@ from lamina.types.lifecycle import LifecycleName, StreamRequest
 __all__ = ["LifecycleStream", "Streaming"]
 
 _MOMENT_S = 0.05
+_BEFORE_US: Final = 5 * SECOND_US
+"""How long before a stream began it is resumed from: a row that was stamped by then may have become visible after."""
 
 
 class Streaming:
@@ -52,12 +55,14 @@ class Streaming:
             query = replace(query, after=place.sequence, arrived_from=window_from)
             if place.arrived_at < window_from:
                 warnings = ("resume_window_passed",)
-        stream = LifecycleStream(self._store, self._feed, self._clock, query, call)
+        beginning = Beginning(with_low(Prefix.LIFECYCLE, call.now - _BEFORE_US, 0)) if since is None else None
+        stream = LifecycleStream(self._store, self._feed, self._clock, query, call, beginning)
         return Answer(stream, warnings=warnings)
 
 
-class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
-    """The events of one stream; None says only that it is alive. Ends when closed, when the server stops, when
+class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | Beginning | None]):
+    """The events of one stream; None says only that it is alive. One that begins now says first where: a client whose connection
+    breaks before the first event would have nothing to go on from. Ends when closed, when the server stops, when
     the client lags, and when policy or the end of its token takes the subscription back.
 
     It reads the store from where it begins to the end, and from there on takes what the feed has read for everybody. A
@@ -67,11 +72,20 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
     _closed = True
     """Whether it holds no place."""
 
-    def __init__(self, store: Store, feed: Feed, clock: Clock, query: LifecycleQuery, call: Call) -> None:
+    def __init__(
+        self,
+        store: Store,
+        feed: Feed,
+        clock: Clock,
+        query: LifecycleQuery,
+        call: Call,
+        beginning: Beginning | None = None,
+    ) -> None:
         """Takes a place; raises ``Busy`` (TOO_MANY_STREAMS) where there is none, ``Unavailable`` (SERVER_STOPPING)."""
         self._store = store
         self._feed = feed
         self._clock = clock
+        self._beginning = beginning
         self._query = replace(query, limit=limits.LIFECYCLE_BATCH_MAX)
         self._permits = call.permits
         self._held = call.permits.denials(query.within)
@@ -96,14 +110,14 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | None]):
         """Itself."""
         return self
 
-    async def __anext__(self) -> ServerSentEvent | Burst | None:
+    async def __anext__(self) -> ServerSentEvent | Burst | Beginning | None:
         """What is next, or None after a quiet while."""
         loop = asyncio.get_running_loop()
         if self._listener is None and not self._closed:
             self._listener = Listener(self._query, loop)
             await asyncio.to_thread(self._begin, self._listener)
             self._quiet_since = loop.time()
-            return None
+            return self._beginning
         event = await self._next(loop)
         self._quiet_since = loop.time()
         return event

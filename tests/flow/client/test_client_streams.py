@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from itertools import islice
 
 import httpx
@@ -76,6 +77,44 @@ def test_a_stream_that_breaks_goes_on_behind_the_last_event(live, maya, monkeypa
     assert transport.opened == 3
     assert transport.resumed_from[0] is None
     assert all(last is not None for last in transport.resumed_from[1:])
+
+
+class CuttingAtOnce(httpx.HTTPTransport):
+    """Breaks the first stream behind its first sign of life. Something happens before another is opened, and once that is."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        super().__init__()
+        self.happens = happens
+        self.opened = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """The response, the first with a stream that breaks."""
+        response = super().handle_request(request)
+        self.opened += 1
+        inner, happens, breaks = response.stream, self.happens, self.opened == 1
+
+        class Broken(httpx.SyncByteStream):
+            def __iter__(self):
+                data = iter(inner)
+                yield next(data)
+                happens()
+                if breaks:
+                    raise httpx.ReadError("cut")
+                yield from data
+
+            def close(self) -> None:
+                inner.close()
+
+        return httpx.Response(response.status_code, headers=response.headers, stream=Broken())
+
+
+def test_a_stream_that_breaks_before_its_first_event_goes_on_where_it_began(live, client, maya, monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    stored: list[str] = []
+    transport = CuttingAtOnce(lambda: stored.append(client.experience("tea").event_id))
+    with Client(live.url, actor=maya, transport=transport) as following:
+        (event,) = islice(following.lifecycle(scope=maya), 1)
+    assert event.event_id == stored[0]
 
 
 def test_a_stream_whose_token_was_revoked_goes_on_with_the_next_or_says_why_not(signing, monkeypatch):
