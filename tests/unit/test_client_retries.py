@@ -11,7 +11,7 @@ import pytest
 from lamina import errors
 from lamina.client.identity import Identity
 from lamina.client.reads import version_ask
-from lamina.client.responses import failure_of
+from lamina.client.responses import failure_of, lost
 from lamina.client.session import Retries, Send, Session, UnstableEndpoint, Wait
 from lamina.client.writes import experience_ask
 from lamina.http.errors import envelope
@@ -148,3 +148,24 @@ def test_requests_name_the_actor_and_read_long_enough():
 def test_an_address_without_a_scheme_is_refused_at_once():
     with pytest.raises(errors.Invalid, match="not an address"):
         Session("127.0.0.1:8700", Identity())
+
+
+@pytest.mark.parametrize("token", ["", " ", "s3cret\n", "s3cret\r\nX-Cortex-Actor: user:bob", "s3crét"])
+def test_a_token_that_no_header_takes_is_refused_and_not_quoted(token):
+    one = session()
+    with pytest.raises(errors.Invalid) as caught:
+        one.sign(one.request(version_ask()), token)
+    assert "s3cr" not in str(caught.value)
+
+
+@pytest.mark.parametrize("actor", ["user:zoë", "user:a\nb", " ", "user:日本"])
+def test_an_actor_that_no_header_takes_is_refused(actor):
+    with pytest.raises(errors.Invalid) as caught:
+        Session("http://127.0.0.1:1", Identity(actor)).request(version_ask())
+    assert caught.value.code == "INVALID_ACTOR"
+
+
+def test_an_address_that_does_not_answer_is_told_without_its_password():
+    failure = lost(httpx.ConnectError("refused"), "http://maya:s3cret@127.0.0.1:8700")
+    assert "s3cret" not in f"{failure.error} {failure.error.details}"
+    assert "http://127.0.0.1:8700" in str(failure.error)

@@ -13,8 +13,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_TOKEN_PROVIDER": ErrorCode(
         "Invalid",
         CLIENTS,
-        "The token provider of a `Client` answered with something else than a text. `AsyncClient` takes "
-        "awaitables.",
+        "The token provider of a `Client` answered with something else than a text, or with one that no header takes: empty, or with "
+        "the end of a line. `AsyncClient` takes awaitables.",
         hint="a token provider is a function without arguments that returns the token",
     ),
     "HOST_FILE_NOT_WRITTEN": ErrorCode(

@@ -282,7 +282,7 @@ class AsyncClient:
     async def _signed(self, request: httpx.Request) -> httpx.Request:
         token = self._session.token()
         if token is not None:
-            request.headers["Authorization"] = f"Bearer {token if isinstance(token, str) else await token}"
+            self._session.sign(request, token if isinstance(token, str) else await token)
         return request
 
     async def _events(self, steps: Stream[EventT]) -> AsyncGenerator[EventT, None]:

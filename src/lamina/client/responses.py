@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -23,6 +24,7 @@ __all__ = ["Failure", "failure_of", "lost", "no_stream", "result_of", "typed"]
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 _PLACE_CHARS_MAX: Final = 200
+_USER: Final = re.compile(r"^(https?://)[^/]*@")
 _CLASSES: Final = {outcome.status: kind for kind, outcome in STATUS.items()} | {
     405: Unsupported,
     502: Unavailable,
@@ -159,7 +161,8 @@ def no_stream(response: httpx.Response) -> Failure | None:
 
 
 def lost(error: httpx.RequestError, base_url: str) -> Failure:
-    """What it means that no answer came, or none that can be decoded; the cause is kept."""
+    """What it means that no answer came, or none that can be decoded; the cause is kept, and the address without its password."""
+    base_url = _USER.sub(r"\1", base_url)
     if isinstance(error, httpx.DecodingError):
         undecoded = Unsupported(
             "UNREADABLE_RESPONSE",

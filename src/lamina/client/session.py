@@ -7,6 +7,7 @@ of it; so waiting, sending and reading are the only things that the two classes 
 from __future__ import annotations
 
 import random
+import re
 import warnings
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ __all__ = [
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 STREAM_SILENCE_S: Final = 3 * limits.LIFECYCLE_HEARTBEAT_S
+_IN_A_HEADER: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 
 class UnstableEndpoint(FutureWarning):
@@ -129,13 +131,31 @@ class Session:
             return None
         return provider() if callable(provider) else provider.token()
 
+    def sign(self, request: httpx.Request, token: str) -> None:
+        """Put the token of the provider into a request. What is sent in vain is quoted by whoever refuses it, and this is a secret."""
+        if not _IN_A_HEADER.fullmatch(token):
+            raise Invalid(
+                "INVALID_TOKEN_PROVIDER",
+                "the token is empty, or holds a line's end or another character that no header takes",
+                hint="of a token from a file, the end of its line is no part",
+            )
+        request.headers["Authorization"] = f"Bearer {token}"
+
     def request(self, asked: Ask[Any], *, stream: bool = False) -> httpx.Request:
         """The HTTP request of an ask. The token is left to whoever sends it."""
         headers = {"User-Agent": f"lamina-python/{__version__}", **asked.headers}
         if stream:
             headers["Accept"] = "text/event-stream"
-        if self.identity.actor is not None:
-            headers["X-Cortex-Actor"] = self.identity.actor
+        actor = self.identity.actor
+        if actor is not None:
+            if actor and not _IN_A_HEADER.fullmatch(actor):
+                raise Invalid(
+                    "INVALID_ACTOR",
+                    f"actor {actor[:120]!r} is not type:id",
+                    hint="types are user, agent, service and system; for example user:alice",
+                    details={"field": "actor"},
+                )
+            headers["X-Cortex-Actor"] = actor
         content = None
         if asked.body is not None:
             headers["Content-Type"] = "application/json; charset=utf-8"

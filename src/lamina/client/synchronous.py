@@ -334,7 +334,7 @@ class Client:
         if token is not None:
             if not isinstance(token, str):
                 raise Invalid("INVALID_TOKEN_PROVIDER", "the token provider of a Client answers with a text")
-            request.headers["Authorization"] = f"Bearer {token}"
+            self._session.sign(request, token)
         return request
 
     def _events(self, steps: Stream[EventT]) -> Generator[EventT, None, None]:
