@@ -171,6 +171,7 @@ def test_reads_become_queries():
 
 def test_names_in_a_path_cannot_leave_it():
     assert event("../admin?x=1").path == "/v1/events/..%2Fadmin%3Fx%3D1"
+    assert event("..").path == "/v1/events/%2E%2E"
     assert event("evt_1").endpoint == "GET /v1/events/{event_id}"
     assert cancel_ask("evt_1", None).body == {}
 

@@ -55,7 +55,7 @@ def ask(
     held_s: float = 0.0,
 ) -> Ask[ResultT]:
     """An ask: ``names`` fill the path, and what is None in ``query`` is left out."""
-    quoted = {name: quote(value, safe="") for name, value in (names or {}).items()}
+    quoted = {name: _segment(value) for name, value in (names or {}).items()}
     asked = {name: query_text(value) for name, value in (query or {}).items() if value is not None}
     return Ask(
         verb=verb,
@@ -67,6 +67,11 @@ def ask(
         repeatable=repeatable,
         held_s=held_s,
     )
+
+
+def _segment(name: str) -> str:
+    """A name as one segment of a path. ``.`` and ``..`` as they are would be taken for another path."""
+    return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
 
 
 def query_text(value: Any) -> str:

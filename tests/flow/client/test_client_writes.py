@@ -36,6 +36,11 @@ def test_a_batch_of_which_the_answer_is_lost_is_stored_once(live, maya, losing):
         assert len(client.events.list().items) == 3
 
 
+def test_a_key_of_two_dots_leads_back_to_its_event(client):
+    stored = client.experience("tea", idempotency_key="..")
+    assert client.by_idempotency_key("..").event_id == stored.event_id
+
+
 @pytest.mark.model
 def test_a_batch_can_be_waited_for(client, live):
     assert client.experience_bulk(["tea"]).status == "captured"
