@@ -214,6 +214,7 @@ def test_a_damaged_backup_leaves_the_folder_as_it_was(data: Path, tmp_path: Path
     assert code_of(tmp_path / "nowhere", tmp_path / "second") == "BACKUP_NOT_FOUND"
     os.mkfifo(tmp_path / "pipe")
     assert code_of(tmp_path / "pipe", tmp_path / "second") == "INVALID_BACKUP"
+    assert code_of(tmp_path, tmp_path / "second") == "INVALID_BACKUP"
 
 
 def test_the_newest_are_kept_and_nothing_else_is_deleted(data: Path) -> None:

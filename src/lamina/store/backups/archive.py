@@ -110,7 +110,8 @@ def open_archive(path: Path, secret: Callable[[str], Secret | None]) -> Iterator
         raise NotFound(
             "BACKUP_NOT_FOUND", f"{path} cannot be read: {error.strerror or type(error).__name__}"
         ) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # before ``fdopen``, which raises for a folder
+        os.close(descriptor)
+        raise damaged("it is no file")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise damaged("it is no file")
         yield BackupArchive(ChunkReader(file, secret))
