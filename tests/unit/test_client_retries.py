@@ -10,7 +10,8 @@ import pytest
 
 from lamina import errors
 from lamina.client.identity import Identity
-from lamina.client.reads import version_ask
+from lamina.client.layer_asks import event
+from lamina.client.reads import follow_ask, recall_ask, version_ask
 from lamina.client.responses import failure_of, lost
 from lamina.client.session import Retries, Send, Session, UnstableEndpoint, Wait
 from lamina.client.writes import experience_ask
@@ -163,6 +164,24 @@ def test_an_actor_that_no_header_takes_is_refused(actor):
     with pytest.raises(errors.Invalid) as caught:
         Session("http://127.0.0.1:1", Identity(actor)).request(version_ask())
     assert caught.value.code == "INVALID_ACTOR"
+
+
+def test_what_cannot_be_sent_is_invalid():
+    with pytest.raises(errors.Invalid) as caught:
+        session().request(recall_ask(Identity(), "caf\udce9", {}))
+    assert caught.value.code == "INVALID_REQUEST"
+
+
+def test_a_name_that_cannot_be_sent_names_nothing():
+    assert event("evt_\udce9").path == "/v1/events/evt_%ED%B3%A9"
+    with pytest.raises(errors.Invalid):
+        session().request(follow_ask({"scope": "user:\udce9"}))
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://" + "a" * 64, "http://\udce9"])
+def test_an_address_that_cannot_be_one_is_refused_at_once(url):
+    with pytest.raises(errors.Invalid, match="not an address"):
+        Session(url, Identity())
 
 
 def test_an_address_that_does_not_answer_is_told_without_its_password():

@@ -71,7 +71,7 @@ def ask(
 
 def _segment(name: str) -> str:
     """A name as one segment of a path. ``.`` and ``..`` as they are would be taken for another path."""
-    return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
+    return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="", errors="surrogatepass")
 
 
 def query_text(value: Any) -> str:

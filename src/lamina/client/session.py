@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import httpx
 from pydantic import BaseModel
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json
 
 from lamina import __version__, limits
 from lamina.client.asks import Ask
@@ -116,7 +116,7 @@ class Session:
 
     def __post_init__(self) -> None:
         """Refuse an address that could only fail later, over and over."""
-        if not self.base_url.startswith(("http://", "https://")):
+        if not self.base_url.startswith(("http://", "https://")) or not _parses(self.base_url):
             raise Invalid(
                 "INVALID_REQUEST",
                 f"{self.base_url!r} is not an address of http or https",
@@ -156,20 +156,25 @@ class Session:
                     details={"field": "actor"},
                 )
             headers["X-Cortex-Actor"] = actor
-        content = None
         if asked.body is not None:
             headers["Content-Type"] = "application/json; charset=utf-8"
-            content = to_json(asked.body)
         read_s = STREAM_SILENCE_S if stream else self.timeout_s + asked.held_s
         timeout = httpx.Timeout(self.timeout_s, read=max(read_s, self.timeout_s))
-        return httpx.Request(
-            asked.verb,
-            f"{self.base_url}{asked.path}",
-            params=dict(asked.query) or None,
-            headers=headers,
-            content=content,
-            extensions={"timeout": timeout.as_dict()},
-        )
+        try:
+            return httpx.Request(
+                asked.verb,
+                f"{self.base_url}{asked.path}",
+                params=dict(asked.query) or None,
+                headers=headers,
+                content=None if asked.body is None else to_json(asked.body),
+                extensions={"timeout": timeout.as_dict()},
+            )
+        except (PydanticSerializationError, UnicodeEncodeError) as error:
+            raise Invalid(
+                "INVALID_REQUEST",
+                "what is asked holds text that is not Unicode, which cannot be sent",
+                hint="text from a file or a terminal is in UTF-8",
+            ) from error
 
     def exchange(self, asked: Ask[ResultT]) -> Exchange[ResultT]:
         """The steps to an answer. Raises one of ``lamina.errors``; a repeatable ask is tried again first."""
@@ -208,3 +213,11 @@ class Session:
         if key not in self.warned:
             self.warned.add(key)
             warnings.warn(message, category, stacklevel=6)
+
+
+def _parses(url: str) -> bool:
+    try:
+        httpx.URL(url).raw_host.decode("ascii").encode("idna")  # as connecting will
+    except (httpx.InvalidURL, UnicodeError):
+        return False
+    return True
