@@ -35,6 +35,12 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         CLIENTS,
         "The example conversation is not installed; name a file with `--file`.",
     ),
+    "OUTPUT_NOT_WRITTEN": ErrorCode(
+        "Unavailable",
+        CLIENTS,
+        "What a command printed could not be written, such as to a full disk. What it was asked to do may be done.",
+        hint="make room where the output goes; a command that only reads can be run again",
+    ),
     "RESPONSE_TOO_LARGE": ErrorCode(
         "TooLarge",
         CLIENTS,

@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 from lamina.errors import LaminaError, outcome_of
 
-__all__ = ["INTERRUPTED", "Commands", "leave_at_once"]
+__all__ = ["INTERRUPTED", "Commands", "leave_at_once", "told"]
 
 INTERRUPTED = 130
 """128 + SIGINT, as shells count."""
@@ -27,11 +27,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except LaminaError as error:
-            from lamina.cli.advice import at_the_terminal
-            from lamina.kernel.shown import shown
-
-            typer.echo(f"lamina: {shown(at_the_terminal(error))}", err=True)
-            raise typer.Exit(outcome_of(error).exit_code) from error
+            raise typer.Exit(told(error)) from error
         except KeyboardInterrupt as interrupt:
             raise typer.Exit(INTERRUPTED) from interrupt
 
@@ -45,6 +41,16 @@ class Commands(TyperGroup):
         if command is not None:
             _flags_without_a_type(command.get_params(ctx))
         return command
+
+
+def told(error: LaminaError) -> int:
+    """Say an error on stderr; returns its exit code."""
+    from lamina.cli.advice import at_the_terminal
+    from lamina.kernel.shown import shown
+
+    with contextlib.suppress(OSError):  # the exit code says it all the same
+        typer.echo(f"lamina: {shown(at_the_terminal(error))}", err=True)
+    return outcome_of(error).exit_code
 
 
 def leave_at_once(code: int) -> None:

@@ -25,12 +25,13 @@ from lamina.cli.entities import add_entity_commands
 from lamina.cli.erasure import erasure_commands
 from lamina.cli.expire import expire
 from lamina.cli.forget import add_erasure_commands, add_forget_command
-from lamina.cli.group import INTERRUPTED, Commands, leave_at_once
+from lamina.cli.group import INTERRUPTED, Commands, leave_at_once, told
 from lamina.cli.hook import hook
 from lamina.cli.mcp import mcp_commands
 from lamina.cli.memory import add_memory_commands
 from lamina.cli.options import DEFAULT_URL, AsJson, Data, chosen_settings, setting_default
 from lamina.cli.reread_command import reread
+from lamina.cli.streams import ready_streams, unwritten
 from lamina.cli.tokens import token_commands
 from lamina.settings import PRESETS
 
@@ -241,9 +242,15 @@ def main() -> None:
     # Before anything loads numpy: its library would otherwise spin a thread per core for products of a few milliseconds,
     # which multiplies what a recall costs by twenty.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    ready_streams()
     try:
         app_for(sys.argv[1:])()
     except SystemExit as ended:
         if ended.code == INTERRUPTED:
             leave_at_once(INTERRUPTED)
         raise
+    except OSError as error:
+        lost = unwritten(error)
+        if lost is None:
+            raise
+        sys.exit(told(lost))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from json import dumps
 from typing import IO, Any, TextIO, cast, get_args
 
 from pydantic import BaseModel
@@ -99,8 +100,13 @@ def view(name: str) -> View:
 
 
 def json(result: BaseModel) -> None:
-    """A result as one line of JSON, as the server words it. On a terminal, what it would obey or hide is escaped."""
+    """A result as one line of JSON, as the server words it. On a terminal, what it would obey or hide is escaped, and everywhere what
+    the encoding of the output lacks."""
     said = result.model_dump_json(by_alias=True)
+    try:
+        said.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        said = dumps(result.model_dump(mode="json", by_alias=True))
     print(escaped(said) if sys.stdout.isatty() else said, flush=True)
 
 
