@@ -97,10 +97,7 @@ def write_planned(planned: Planned) -> Path | None:
     target = planned.file.resolve()  # a link stays a link
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if (_read(planned.file) or "") != (planned.before or ""):
-            raise Unavailable(
-                "HOST_FILE_NOT_WRITTEN", f"{planned.file} was changed meanwhile", hint="run the command again"
-            )
+        _check_unchanged(planned)
         backup = None if planned.before is None else _copied(target)
         descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
@@ -112,6 +109,7 @@ def write_planned(planned: Planned) -> Path | None:
                 Path(name).chmod(0o600)
             else:
                 shutil.copymode(target, name)
+            _check_unchanged(planned)  # once more: hosts write their files often, and the disk took its time
             Path(name).replace(target)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -139,6 +137,13 @@ def _read(file: Path) -> str | None:
         raise _unreadable(file, "it is not UTF-8") from error
     except OSError as error:
         raise _unreadable(file, error.strerror or "it cannot be read") from error
+
+
+def _check_unchanged(planned: Planned) -> None:
+    if (_read(planned.file) or "") != (planned.before or ""):
+        raise Unavailable(
+            "HOST_FILE_NOT_WRITTEN", f"{planned.file} was changed meanwhile", hint="run the command again"
+        )
 
 
 def _copied(target: Path) -> Path:

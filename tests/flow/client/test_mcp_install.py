@@ -267,6 +267,19 @@ def test_a_link_stays_a_link_and_what_changed_meanwhile_is_not_written_over(
     assert is_known(HOSTS["cursor"], file)
 
 
+def test_what_a_host_writes_while_the_disk_is_waited_for_is_not_written_over(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = home / WHERE["claude-code"]
+    file.write_text("{}")
+    planned = plan_install(HOSTS["claude-code"], file, ["lamina", "mcp"], {})
+    monkeypatch.setattr("os.fsync", lambda _: file.write_text('{"new": 1}'))
+    with pytest.raises(LaminaError, match="HOST_FILE_NOT_WRITTEN"):
+        write_planned(planned)
+    assert file.read_text() == '{"new": 1}'
+    assert not list(home.glob(".*.claude.json.*"))
+
+
 def test_where_hosts_keep_their_files_on_other_systems() -> None:
     mac = Machine("darwin", Path("/h/ana"), {}, Path("/"))
     assert str(HOSTS["vscode"].user_file(mac)).endswith("Library/Application Support/Code/User/mcp.json")
