@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -143,3 +145,13 @@ def test_where_nobody_collects_no_span_is_made(monkeypatch: pytest.MonkeyPatch) 
     assert traces.span("one") is traces.inner_span("other", "client", {})
     monkeypatch.delitem(sys.modules, "opentelemetry.trace")
     assert traces.span("one") is traces.span("other")
+
+
+def test_calls_are_answered_while_another_thread_loads_the_api(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = ModuleType("opentelemetry.trace")
+    half.__spec__ = ModuleSpec("opentelemetry.trace", None)
+    half.__spec__._initializing = True  # type: ignore[attr-defined] # as the import system has it
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", half)
+    assert world.get("/v1/admin/version")["name"] == "lamina"

@@ -92,7 +92,10 @@ def collects_spans() -> bool:
 def _collecting() -> Any:  # Any: the module of the API
     """The API, where somebody collects spans."""
     api: Any = sys.modules.get(_API)
-    if api is None or isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
+    # While another thread loads it, as the first call of MCP does, it stands there by halves, and nobody collects yet.
+    if api is None or getattr(api.__spec__, "_initializing", False):
+        return None
+    if isinstance(api.get_tracer_provider(), api.ProxyTracerProvider):
         return None
     return api
 
