@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import subprocess
 import sys
 from typing import Any
 
+import anyio
 import pytest
 from mcp.client.client import Client
+from mcp.server.stdio import stdio_server
 
 from lamina.cli.links import RemoteLink
 from lamina.mcp.service import build_service
 from lamina.mcp.stdio import _Passing
+from lamina.mcp.unreadable import Answering
 from rpc import MODERN
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -66,6 +70,38 @@ def test_progress_comes_through_and_a_cancelled_call_leaves_the_server(mode: str
         assert bodies[0]["params"]["arguments"] == arguments
 
     asyncio.run(asyncio.wait_for(run(), 120))
+
+
+HALF = '"method": "tools/call", "params": {"name": "remember", "arguments": {"text": "cut \\ud83d"}}'
+
+
+@pytest.mark.parametrize(
+    ("line", "answered"),
+    [
+        (f'{{"jsonrpc": "2.0", "id": 7, {HALF}}}', (7, -32700)),
+        (f'{{"jsonrpc": "2.0", "id": "seven", {HALF}}}', ("seven", -32700)),
+        (f'{{"jsonrpc": "2.0", "id": "\\udc00", {HALF}}}', (None, -32700)),
+        ('{"jsonrpc": "2.0", "id": 7, "result": {"text": "cut \\ud83d"}}', (None, -32700)),
+        ("tea", (None, -32700)),
+        ("[" * 5000, (None, -32700)),
+        ("[]", (None, -32600)),
+    ],
+    ids=["half", "half named", "half an id", "an answer", "words", "depth", "list"],
+)
+def test_a_line_that_is_no_message_is_answered(line: str, answered: tuple[object, int]) -> None:
+    written = io.StringIO()
+
+    async def run() -> None:
+        lines = io.StringIO(f'{line}\n\n{{"jsonrpc": "2.0", "id": 8, "method": "ping"}}\n')
+        async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(written)) as (incoming, outgoing):
+            async with Answering(incoming, outgoing) as messages:
+                heard = [each async for each in messages]
+            assert [each.message.id for each in heard] == [8]  # type: ignore[union-attr]
+            await outgoing.aclose()
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+    (said,) = [json.loads(each) for each in written.getvalue().splitlines()]
+    assert (said["id"], said["error"]["code"]) == answered
 
 
 def test_tools_are_listed_without_what_a_memory_needs() -> None:

@@ -23,6 +23,7 @@ from lamina import __version__
 from lamina.errors import LaminaError, Unavailable
 from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, Context, build_service, failed
 from lamina.mcp.tools import TOOLS
+from lamina.mcp.unreadable import Answering
 
 if TYPE_CHECKING:
     import httpx
@@ -71,7 +72,7 @@ async def _serve(passing: _Passing) -> None:
     service = build_service(passing)
     async with stdio_server() as (incoming, outgoing):
         warming = asyncio.get_running_loop().create_task(passing.warm())
-        await service.run(incoming, outgoing, service.create_initialization_options())
+        await service.run(Answering(incoming, outgoing), outgoing, service.create_initialization_options())
         warming.cancel()
     await passing.close()
 
