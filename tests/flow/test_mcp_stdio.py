@@ -144,3 +144,24 @@ def test_memories_and_the_token_go_to_the_server_itself_and_through_no_proxy(
     asked: list[str] = []
     asyncio.run(run())
     assert asked == ["POST /mcp HTTP/1.1\r\n"]
+
+
+def test_a_call_that_is_too_large_is_told_so() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 22\r\n\r\nRequest body too large")
+        await writer.drain()
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        passing = _Passing(RemoteLink(f"http://127.0.0.1:{port}/mcp", {}), ())
+        async with Client(build_service(passing), mode=MODERN) as client:
+            result = await client.call_tool("remember", {"text": "tea"})
+        await passing.close()
+        server.close()
+        assert result.is_error
+        assert str(result.content[0]).find("BODY_TOO_LARGE") >= 0
+
+    asyncio.run(asyncio.wait_for(run(), 60))

@@ -20,7 +20,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import encode_header_value
 
 from lamina import __version__
-from lamina.errors import LaminaError, Unavailable
+from lamina.errors import LaminaError, TooLarge, Unavailable
 from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, Context, build_service, failed
 from lamina.mcp.tools import TOOLS
 from lamina.mcp.unreadable import Answering
@@ -204,7 +204,7 @@ class _Passing:
 
                 raise httpx.RemoteProtocolError("the stream ended without a result")
             await response.aread()
-            return _result(_parsed(response.text), response.status_code)
+            return _result(_parsed(response.text, response.status_code), response.status_code)
         finally:
             await response.aclose()
 
@@ -229,13 +229,15 @@ async def _told(context: Context, message: Mapping[str, Any]) -> None:
         await context.session.report_progress(said["progress"], said.get("total"), said.get("message"))
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parsed(text: str, status: int = 200) -> dict[str, Any]:
     from pydantic_core import from_json
 
     try:
         said = from_json(text)
     except ValueError:
         said = None
+    if status == 413:  # the SDK at the other end says so in plain words
+        raise TooLarge("BODY_TOO_LARGE", "the call is larger than the server takes", hint="say less at once")
     if not isinstance(said, dict):
         raise Unavailable(
             "UNREADABLE_RESPONSE",
