@@ -53,6 +53,22 @@ def test_the_later_write_stays(
     assert (decision.fate, decision.conflict) == (fate, conflict)
 
 
+@every_row(
+    ("version", "here", "clock"),
+    [
+        (9, (3, 2, OLD), 9),
+        (2, (5, 0, OLD), 2),  # more writes led to the same here, and the source counts on from its own
+        (1, (5, 2, OLD), 5),  # older than what was agreed on
+        (None, (5, 2, OLD), 5),
+    ],
+)
+def test_of_the_same_words_the_source_and_the_target_count_alike(
+    version: int | None, here: tuple[int, int, bytes], clock: int
+) -> None:
+    decision = decided(Arrival(version, OLD), Here(*here), "last_write_wins", "upsert")
+    assert (decision.fate, decision.clock) == (Fate.SAME, clock)
+
+
 def test_two_servers_keep_the_same_of_two_states() -> None:
     contents = (None, b"a", b"b", b"c")
     for left, right, one, two in itertools.product(range(1, 4), range(1, 4), contents, contents):
@@ -308,3 +324,15 @@ def test_a_push_goes_where_somebody_vouched_for_and_takes_what_may_be_read(
     assert refused(include_prefixes=["essays"]) == "PAYLOAD_TOO_LARGE"
     assert refused(max_files=1) == "PAYLOAD_TOO_LARGE"
     assert pair.keys == []
+
+
+def test_what_follows_on_words_that_both_had_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Pair(monkeypatch)
+    for words in ("draft", "better", "tea"):
+        put(pair.right, words)
+    put(pair.left, "tea")
+    assert pair.push()["remote"]["skipped_count"] == 1
+    put(pair.left, "tea with milk")
+    remote = pair.push()["remote"]
+    assert (remote["changed_count"], remote["conflict_count"]) == (1, 0)
+    assert text(pair.right) == "tea with milk"

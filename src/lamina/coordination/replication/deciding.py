@@ -62,7 +62,9 @@ def decided(
     """The state that stays. A file without a version never takes the place of what was written here, unless the policy says so."""
     version = arrival.version
     if arrival.content == here.content:
-        return Decision(Fate.SAME, max(version or 0, here.clock))
+        # The source agrees at its own count, also where more was written here on the way to the same: a higher one would
+        # make its next write look older than what was agreed on. What is older than that tells of no new agreement.
+        return Decision(Fate.SAME, here.clock if version is None or version < here.agreed else version)
     land = version if version is not None and version >= here.clock else here.clock + 1
     if mode == "overwrite":
         return Decision(Fate.LAND, land, conflict=not here.untouched)
