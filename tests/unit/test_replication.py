@@ -336,3 +336,37 @@ def test_what_follows_on_words_that_both_had_arrives(monkeypatch: pytest.MonkeyP
     remote = pair.push()["remote"]
     assert (remote["changed_count"], remote["conflict_count"]) == (1, 0)
     assert text(pair.right) == "tea with milk"
+
+
+def test_what_arrives_while_a_push_is_on_its_way_stays_agreed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Pair(monkeypatch)
+    pair.left.grants["bo"] = SYNC
+    put(pair.left, "one")
+    pair.push()
+    for words in ("two", "three"):
+        put(pair.right, words)
+
+    def crossing(url: str, body: bytes, token: str | None) -> bytes:
+        pull(pair.left, file(PLAN, "three", 3))
+        return pair.arrives(url, body, token)
+
+    monkeypatch.setattr(pair.left, "send", crossing)
+    pair.push()
+    state = json.loads(text(pair.left, "peers/replication_state.json") or "")
+    assert (text(pair.left), state["documents"][PLAN]) == ("three", {"version": 3, "local": 2})
+
+
+def test_what_is_erased_while_a_push_is_on_its_way_is_not_named_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair = Pair(monkeypatch)
+    put(pair.left, "tea")
+
+    def erasing(url: str, body: bytes, token: str | None) -> bytes:
+        answer = pair.arrives(url, body, token)
+        pair.left.store.traces.erase_documents(TENANT, [PLAN])
+        return answer
+
+    monkeypatch.setattr(pair.left, "send", erasing)
+    pair.push()
+    assert PLAN not in (text(pair.left, "peers/replication_state.json") or "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -64,6 +64,10 @@ class _Gathered:
     by_prefix: dict[str, int]
     left_out: bool
     erased: frozenset[str]
+    agreed: Mapping[str, AgreedDocument]
+    """What had been agreed on by then."""
+    rewrites: int
+    """How often documents had been erased by then."""
 
 
 class Pushing:
@@ -165,6 +169,7 @@ class Pushing:
 
     def _gathered(self, request: Push, call: Call) -> _Gathered:
         tenant_id, by_prefix, left_out = call.principal.tenant_id, dict[str, int](), False
+        rewrites = self._documents.rewrites(tenant_id)
         state = stored_state(self._documents, tenant_id).state
         found: dict[str, _Sent] = {}
         size = 0
@@ -188,7 +193,7 @@ class Pushing:
             found |= {each.path: each for each in removed}
         self._check_room(request, len(found), size)
         files = [each for _, each in sorted(found.items())]
-        return _Gathered(files, by_prefix, left_out, erased)
+        return _Gathered(files, by_prefix, left_out, erased, state.documents, rewrites)
 
     def _removed(
         self, call: Call, state: ReplicationState, request: Push
@@ -242,12 +247,25 @@ class Pushing:
     def _kept(
         self, call: Call, pushed: Pushed, url: str, gathered: _Gathered, remote: dict[str, int]
     ) -> Pushed:
-        """Note that the target agreed; nothing of the files where it had others of its own that it kept."""
-        stored = stored_state(self._documents, call.principal.tenant_id)
-        before = stored.state.documents
-        known = {path: each for path, each in before.items() if path not in gathered.erased}
-        if remote["conflict_count"] == 0:
-            known |= {each.path: each.agreed for each in gathered.files}
+        """Note that the target agreed; nothing of the files where it had others of its own that it kept, or where some were erased meanwhile.
+
+        What arrived while the files were on their way was agreed on later, and stays.
+        """
+        tenant_id = call.principal.tenant_id
+        rewrites = self._documents.rewrites(tenant_id)
+        stored = stored_state(self._documents, tenant_id)
+        before, seen = stored.state.documents, gathered.agreed
+        known = {
+            path: each
+            for path, each in before.items()
+            if path not in gathered.erased or each != seen.get(path)
+        }
+        if remote["conflict_count"] == 0 and rewrites == gathered.rewrites:
+            known |= {
+                each.path: each.agreed
+                for each in gathered.files
+                if before.get(each.path) == seen.get(each.path)
+            }
         last = {
             "at": rfc3339(call.now),
             "target_url": url,
