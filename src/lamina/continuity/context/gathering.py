@@ -23,6 +23,7 @@ __all__ = [
     "INDEX_MISSING",
     "INDEX_STALE",
     "core_memory",
+    "guarded",
     "open_questions",
     "packed",
     "related",
@@ -50,7 +51,7 @@ def core_memory(
     wanted = [path for path in CORE if reach.reads(path)]
     found = (documents.read(tenant_id, path, at=at) for path in wanted)
     return [
-        {"path": each.path, "snippet": _guarded(text_of(each.content)[:_CORE_LENGTH])}
+        {"path": each.path, "snippet": guarded(text_of(each.content)[:_CORE_LENGTH])}
         for each in found
         if each is not None
     ]
@@ -105,7 +106,7 @@ def scanned(
 def packed(rows: Iterable[dict[str, Any]], without: Collection[str]) -> list[dict[str, Any]]:
     """Rows in the order of a bundle: summaries, messages, the rest; the best first in each."""
     kept = [
-        {**row, "snippet": _guarded(row["snippet"])}
+        {**row, "snippet": guarded(row["snippet"])}
         for row in rows
         if row["path"] not in without and not row["path"].startswith(f"{COLD}/")
     ]
@@ -118,7 +119,7 @@ def open_questions(rows: Sequence[dict[str, Any]]) -> list[str]:
     return asking[:_QUESTIONS_MAX]
 
 
-def _guarded(words: str) -> str:
+def guarded(words: str) -> str:
     """The words, or that they are kept out: a bundle goes into prompts, the file itself can be read."""
     reasons = quarantine_of_notes(words)
     return withheld(reasons) if reasons else words
@@ -139,7 +140,7 @@ def _shown(document: Document, score: float, length: int | None) -> dict[str, An
         "type": card.type if text else folder_of(document.path),
         "size": card.size,
         "modified_at": rfc3339(document.updated_at),
-        "snippet": _guarded(snippet),
+        "snippet": guarded(snippet),
         "tags": list(card.tags),
         "importance": card.importance,
         "score": score,

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from lamina import limits
 from lamina.continuity.capsule.moments import moment
-from lamina.continuity.context.gathering import core_memory, open_questions
+from lamina.continuity.context.gathering import core_memory, guarded, open_questions
 from lamina.continuity.context.requests import AsOf, ReadSnapshot, Snapshot, SnapshotMade, SnapshotRead
 from lamina.continuity.files.cards import card_of, text_of
 from lamina.continuity.files.finding import Finding
@@ -127,7 +127,11 @@ class Snapshots:
 
     def _found(self, request: Snapshot, call: Call) -> list[dict[str, Any]]:
         rows = self._finding.rows(call, request.task, request.limit, request.include_types, None)
-        return [{name: getattr(row, name) for name in _ITEM} | {"source_ref": "working_tree"} for row in rows]
+        return [
+            {name: getattr(row, name) for name in _ITEM}
+            | {"snippet": guarded(row.snippet), "source_ref": "working_tree"}
+            for row in rows
+        ]
 
     def _stood(
         self, request: Snapshot, commit: Commit, reach: Reach, tenant_id: str
@@ -202,7 +206,7 @@ def _item(document: Document, terms: set[str], sha: str) -> dict[str, Any]:
     return {
         "path": document.path,
         "type": card.type,
-        "snippet": card.snippet,
+        "snippet": guarded(card.snippet),
         "importance": card.importance,
         "score": round(float(score), 3),
         "source_ref": sha,
