@@ -62,6 +62,19 @@ def test_a_hunk_stands_where_it_says_or_nothing_is_made(content: bytes | None) -
         applied(file_patch(DIFF), content)
 
 
+@pytest.mark.parametrize(
+    ("hunk", "content"),
+    [
+        ("@@ -2,0 +3 @@\n+b\n", b"a\n"),  # past the end
+        ("@@ -1,0 +2 @@\n+b\n", b"a"),  # behind a line without an end
+        ("@@ -0,0 +1 @@\n+b\n\\ No newline at end of file\n", b"a\n"),
+    ],
+)
+def test_lines_are_added_between_lines_alone(hunk: str, content: bytes) -> None:
+    with pytest.raises(MissedHunk):
+        applied(file_patch(f"{HEAD}{hunk}"), content)
+
+
 @pytest.fixture(name="agents")
 def _agents() -> Agents:
     agents = Agents()

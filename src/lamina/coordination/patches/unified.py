@@ -81,11 +81,13 @@ def applied(patch: FilePatch, content: bytes | None) -> bytes | None:
     read = 0
     for number, hunk in enumerate(patch.hunks, 1):
         end = hunk.start + len(hunk.old)
-        if hunk.start < read or lines[hunk.start : end] != list(hunk.old):
+        if not read <= hunk.start <= len(lines) or lines[hunk.start : end] != list(hunk.old):
             raise MissedHunk(f"hunk {number} does not stand at line {hunk.start + 1}")
         made += [*lines[read : hunk.start], *hunk.new]
         read = end
     made += lines[read:]
+    if not all(line.endswith("\n") for line in made[:-1]):
+        raise MissedHunk("a line that does not end would go on in the next one")
     if patch.new_path is None:
         if made:
             raise MissedHunk("the file has more lines than the patch takes away")
