@@ -117,6 +117,20 @@ def test_what_documents_cannot_hold_is_refused_whole(clone: Path, tmp_path: Path
     assert restored(tmp_path, tmp_path / "third")[0] == 2
 
 
+def test_a_clone_without_its_beginning_is_refused(clone: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--depth", "2", clone.as_uri(), "shallow")
+    code, output = restored(tmp_path / "shallow", tmp_path / "second")
+    assert (code, "INVALID_CLONE" in output, "unshallow" in output) == (2, True, True)
+
+
+def test_a_commit_in_an_encoding_that_nobody_knows_is_refused(clone: Path, tmp_path: Path) -> None:
+    (clone / "notes.md").write_text("odd")
+    git(clone, "add", ".")
+    git(clone, "-c", "i18n.commitEncoding=x-nobody", "commit", "-qm", "odd")
+    code, output = restored(clone, tmp_path / "second")
+    assert (code, "INVALID_CLONE" in output, "encoding" in output) == (2, True, True)
+
+
 @pytest.mark.parametrize("ahead_s", [3600, 86_400 * 365 * 74, 300_000_000_000])
 def test_a_commit_of_the_future_is_refused_whole(clone: Path, tmp_path: Path, ahead_s: int) -> None:
     date = f"@{int(time.time()) + ahead_s} +0000"

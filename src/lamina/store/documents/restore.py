@@ -63,8 +63,11 @@ def _writes(git: pygit2.Repository, tenant_id: str, latest: Instant) -> Iterator
         if at > latest:
             raise _invalid(f"commit {commit.id} is dated in the future")
         changes = _changes(git, before, commit.tree)
-        message = commit.message.removesuffix("\n")
-        write = Write(tenant_id=tenant_id, author=commit.author.name, message=message, changes=changes)
+        try:
+            message, author = commit.message.removesuffix("\n"), commit.author.name
+        except LookupError as error:
+            raise _invalid(f"commit {commit.id} is in an encoding that is not known") from error
+        write = Write(tenant_id=tenant_id, author=author, message=message, changes=changes)
         yield PastWrite(write, at)
         before = commit.tree
 
@@ -88,6 +91,11 @@ def _repository(clone: Path) -> pygit2.Repository:
         raise _invalid(f"{clone} is no git repository") from error
     if git.is_empty or git.head_is_unborn:
         raise _invalid(f"{clone} has no commits")
+    if git.is_shallow:
+        raise _invalid(
+            f"{clone} is shallow: it has the newest commits only",
+            hint="fetch the rest with git fetch --unshallow, or make another clone",
+        )
     return git
 
 
