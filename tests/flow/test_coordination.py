@@ -17,6 +17,7 @@ from lamina.kernel.ids import RandomIds
 from lamina.kernel.relay import TEMPLATES, RelayGrant
 from lamina.kernel.views import EventView
 from lamina.mcp.explaining import explained
+from lamina.store.ports.documents import Change, ChangeKind, Write
 from neighbours import Neighbours
 
 LAUNCH = {"subject_kind": "thread", "subject_id": "launch"}
@@ -265,6 +266,20 @@ def test_what_was_handed_over_of_a_persons_capsule_goes_with_the_person(house: H
     assert [path in going for path in paths] == [True, False]
 
 
+def test_what_was_handed_over_goes_with_the_person_from_the_history_too() -> None:
+    house = House()
+    about = {"subject_kind": "user", "subject_id": "ana"}
+    house.post("kim", "/v1/continuity/upsert", about | {"capsule": body("user", "ana")})
+    made = house.post("bo", f"{ROOT}/handoff/create", about | TO_CY)
+    house.post("cy", f"{ROOT}/handoff/{made['handoff']['handoff_id']}/consume", {"status": "deferred"})
+    for job, days in (("artifact_history_maintenance", 31), ("artifact_history_cold_store", 91)):
+        house.clock.at += days * 86_400_000_000
+        ran = house.post("kim", "/v1/ops/run", {"job_id": job})["job_result"]
+    moved = {made["path"], *ran["committed_files"]}
+    assert moved <= set(documents_about_people(house.store)("acme", ["user:ana"]))
+    assert moved.isdisjoint(documents_about_people(house.store)("acme", ["user:bob"]))
+
+
 def test_a_plan_that_may_name_a_persons_capsule_goes_with_it(house: House) -> None:
     house.post("kim", "/v1/continuity/refresh/plan", {"include_healthy": True})
     about = documents_about_people(house.store)
@@ -286,6 +301,22 @@ def test_a_snapshot_goes_with_what_it_shows_of_a_person(house: House) -> None:
     about = documents_about_people(house.store)
     assert made["path"] in about("acme", ["user:ana"])
     assert made["path"] not in about("acme", ["user:bob"])
+
+
+@pytest.mark.parametrize("after", ["", '{"items": []}'])
+def test_a_snapshot_that_was_taken_away_or_changed_goes_with_what_it_showed(house: House, after: str) -> None:
+    house.call("POST", "/v1/write", {"path": "essays/tea.md", "content": "Tea at nine."}, by="user:ana")
+    at = "snapshots/context/changed.json"
+    shown = json.dumps({"items": [{"path": "essays/tea.md", "snippet": "Tea at nine."}]})
+    house.post("kim", "/v1/write", {"path": at, "content": shown})
+    house.post("kim", "/v1/write", {"path": at, "content": after})
+    if not after:
+        remove = Change(at, ChangeKind.REMOVE)
+        write = Write(tenant_id="acme", author="agent:kim", message="gone", changes=[remove])
+        house.store.documents.write([write])
+    about = documents_about_people(house.store)
+    assert at in about("acme", ["user:ana"])
+    assert at not in about("acme", ["user:bob"])
 
 
 def test_what_names_or_shows_a_copy_goes_with_it(house: House) -> None:

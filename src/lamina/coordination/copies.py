@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pydantic_core import from_json
@@ -12,7 +13,7 @@ from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.coordination.operators.compacting import REPORTS
 from lamina.store.ports.documents import Documents
 from lamina.store.ports.traces import About, Traces
-from lamina.store.walking import documents_below
+from lamina.store.walking import contents_below
 
 __all__ = ["with_copies"]
 
@@ -25,8 +26,9 @@ def with_copies(about: About, traces: Traces, documents: Documents) -> About:
 
     def of(tenant_id: str, actors: Sequence[str]) -> list[str]:
         found = set(about(tenant_id, actors))
-        going = found | {each.path for each in traces.paths(tenant_id) if each.authors <= frozenset(actors)}
-        named = dict(_named(documents, tenant_id)) if going else {}
+        ever = traces.paths(tenant_id)
+        going = found | {each.path for each in ever if each.authors <= frozenset(actors)}
+        named = _named(documents, tenant_id, [each.path for each in ever]) if going else {}
         while more := {path for path, paths in named.items() if not paths.isdisjoint(going)} - going:
             going |= more
             found |= more
@@ -35,14 +37,16 @@ def with_copies(about: About, traces: Traces, documents: Documents) -> About:
     return of
 
 
-def _named(documents: Documents, tenant_id: str) -> Iterator[tuple[str, set[str]]]:
-    for snapshot in documents_below(documents, tenant_id, SNAPSHOTS):
-        yield snapshot.path, _paths_in(snapshot.content)
-    for plan in documents_below(documents, tenant_id, REPORTS):
-        if _PLAN.fullmatch(plan.path.removeprefix(REPORTS)):
-            paths = _paths_in(plan.content)
-            yield plan.path, paths
-            yield f"{plan.path.removesuffix('json')}md", paths
+def _named(documents: Documents, tenant_id: str, ever: Sequence[str]) -> Mapping[str, set[str]]:
+    """The paths that each snapshot and each plan names, or named before it was changed or taken away."""
+    named: defaultdict[str, set[str]] = defaultdict(set)
+    for path, content in contents_below(documents, tenant_id, SNAPSHOTS, ever):
+        named[path] |= _paths_in(content)
+    for path, content in contents_below(documents, tenant_id, REPORTS, ever):
+        if _PLAN.fullmatch(path.removeprefix(REPORTS)):
+            for each in (path, f"{path.removesuffix('json')}md"):
+                named[each] |= _paths_in(content)
+    return named
 
 
 def _paths_in(content: bytes) -> set[str]:

@@ -15,5 +15,5 @@ __all__ = ["documents_about_people"]
 
 def documents_about_people(store: Store) -> Callable[[str, Sequence[str]], Collection[str]]:
     """Tells the paths of a tenant's capsules, handoffs and messages that are about actors, and of what shows or names these."""
-    about = with_handoffs(documents_about(store.traces), store.documents)
+    about = with_handoffs(documents_about(store.traces), store.traces, store.documents)
     return with_copies(with_messages(about, store.messages), store.traces, store.documents)
