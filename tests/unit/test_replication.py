@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from capsules import NOW, body
+from lamina.continuity.shelf.envelopes import archive_bytes
 from lamina.coordination.replication.deciding import Arrival, Fate, Here, decided
 from lamina.errors import LaminaError
 from lamina.kernel.history_settings import HistorySettings
@@ -370,3 +371,26 @@ def test_what_is_erased_while_a_push_is_on_its_way_is_not_named_after_it(
     monkeypatch.setattr(pair.left, "send", erasing)
     pair.push()
     assert PLAN not in (text(pair.left, "peers/replication_state.json") or "")
+
+
+def test_what_went_to_cold_storage_was_not_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Pair(monkeypatch)
+    history, name = "memory/episodic/history", "episodic__notes__20260513T120000Z__0001"
+    capsule = body("thread", "launch", updated_at=rfc3339(NOW), verified_at=rfc3339(NOW))
+    archive = "memory/continuity/archive/thread-launch-20260513T120000Z.json"
+    put(pair.left, archive_bytes(capsule, now=NOW, actor="agent:kim", reason="done").decode(), archive)
+    payload, stub = f"{history}/{name}.jsonl", f"{history}/index/{name}.json"
+    put(pair.left, "{}\n", payload)
+    put(pair.left, json.dumps({"payload_path": payload}), stub)
+    put(pair.left, "{}\n", PLAN)
+    pair.push()
+    cold = f"{history}/cold/{name}.jsonl.gz"
+    for path in (cold, "memory/continuity/cold/thread-launch-20260513T120000Z.json.gz"):
+        put(pair.left, "packed", path)
+    put(pair.left, json.dumps({"payload_path": cold}), stub)
+    removed = [Change(path, ChangeKind.REMOVE) for path in (archive, payload, PLAN)]
+    pair.left.store.documents.write([Write(tenant_id=TENANT, author="x", message="m", changes=removed)])
+    assert pair.push()["remote"]["deleted_count"] == 1
+    assert text(pair.right, archive) is not None
+    assert (text(pair.right, payload), text(pair.right, PLAN)) == ("{}\n", None)
+    assert payload in (text(pair.right, stub) or "")

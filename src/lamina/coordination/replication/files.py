@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Final
 
 from lamina.continuity.capsule.subjects import ACTIVE, ARCHIVE, ROOT, Subject, archive_name
@@ -10,12 +11,22 @@ from lamina.continuity.capsule.validate import check_capsule, check_size
 from lamina.continuity.files.names import check_new, file_path, folder_of
 from lamina.continuity.permission import require_open
 from lamina.continuity.shelf.envelopes import archived
-from lamina.continuity.shelf.loading import loaded
+from lamina.continuity.shelf.loading import loaded, object_in
 from lamina.coordination.replication.requests import ReplicatedFile
 from lamina.errors import Forbidden, Malformed
 from lamina.kernel.operations import Call
 
-__all__ = ["FOLDERS", "check_file", "check_source", "invalid", "subject_of", "travelling_path", "travels"]
+__all__ = [
+    "FOLDERS",
+    "check_file",
+    "check_source",
+    "compressed_path",
+    "invalid",
+    "stands_compressed",
+    "subject_of",
+    "travelling_path",
+    "travels",
+]
 
 FOLDERS: Final = frozenset(
     {
@@ -34,6 +45,7 @@ FOLDERS: Final = frozenset(
 """The folders that travel. Who may do what, what is derived and what is kept for the server alone lies in others."""
 
 _SHA256: Final = "sha256:"
+_STUB: Final = re.compile(r".+/history/(?:.+/)?index/[^/]+\.json")
 
 
 def invalid(field: str, reason: str) -> Malformed:
@@ -47,6 +59,29 @@ def travels(path: str) -> bool:
         return False
     derived = path.startswith(f"{ROOT}/") and not path.startswith((*ACTIVE, f"{ARCHIVE}/"))
     return folder_of(path) in FOLDERS and not derived
+
+
+def compressed_path(path: str) -> str | None:
+    """Where the copy of an archive or of a unit of a history stands that went to cold storage; None for other documents.
+
+    It is no text, so it does not travel: elsewhere the document stays that it was made of.
+    """
+    archive = archive_name(path)
+    if archive is not None:
+        return archive.cold_path
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/cold/{name}.gz" if "history" in folder.split("/") else None
+
+
+def stands_compressed(path: str, content: bytes) -> bool:
+    """Whether a document is a stub that says of its unit that it went to cold storage."""
+    if not _STUB.fullmatch(path):
+        return False
+    try:
+        payload = object_in(content).get("payload_path")
+    except Malformed:
+        return False
+    return isinstance(payload, str) and payload.endswith(".gz")
 
 
 def travelling_path(field: str, text: str, call: Call) -> str:

@@ -15,7 +15,13 @@ from lamina.continuity.landing import retried, written
 from lamina.coordination.features import check_offered
 from lamina.coordination.peers.addresses import manifest_url
 from lamina.coordination.replication import bounds
-from lamina.coordination.replication.files import FOLDERS, invalid, travels
+from lamina.coordination.replication.files import (
+    FOLDERS,
+    compressed_path,
+    invalid,
+    stands_compressed,
+    travels,
+)
 from lamina.coordination.replication.pulling import REPLICATION_SETTING
 from lamina.coordination.replication.requests import Push, Pushed
 from lamina.coordination.replication.state import (
@@ -179,6 +185,8 @@ class Pushing:
             for document in documents_below(self._documents, tenant_id, folder, page_max=_PAGE):
                 if document.path in found or not travels(document.path):
                     continue
+                if stands_compressed(document.path, document.content):
+                    continue
                 call.relay.require(RelayRight.REPLICATION_SYNC, "read", document.path)
                 sent = _sent(document, state)
                 if sent is None:
@@ -198,14 +206,19 @@ class Pushing:
     def _removed(
         self, call: Call, state: ReplicationState, request: Push
     ) -> tuple[list[_Sent], frozenset[str]]:
-        """What travelled once and was taken away since. What was erased has no history, and is named to nobody."""
+        """What travelled once and was taken away since. What was erased has no history, and is named to nobody; what went to cold
+        storage is there."""
         tenant_id, removed, erased = call.principal.tenant_id, list[_Sent](), set[str]()
         folders = tuple(f"{each.rstrip('/')}/" for each in request.include_prefixes)
         paths = sorted(path for path in state.documents if path.startswith(folders) and travels(path))
         for start in range(0, len(paths), limits.DOCUMENTS_READ_MAX):
             part = paths[start : start + limits.DOCUMENTS_READ_MAX]
-            standing = self._documents.read_many(tenant_id, part)
-            for path in sorted(set(part) - standing.keys()):
+            gone = sorted(set(part) - self._documents.read_many(tenant_id, part).keys())
+            compressed = {path: copy for path in gone if (copy := compressed_path(path)) is not None}
+            kept = self._documents.read_many(tenant_id, list(compressed.values()))
+            for path in gone:
+                if compressed.get(path) in kept:
+                    continue
                 newest = self._documents.history(tenant_id, path, limit=1)
                 if newest:
                     call.relay.require(RelayRight.REPLICATION_SYNC, "read", path)
