@@ -138,6 +138,7 @@ class Aviary:
             unnaming=without_paths(world.store.documents),
         )
         self.session = ""
+        self.gone: list[str] = []
 
     def sing(self) -> None:
         for number in range(COUNT):
@@ -389,6 +390,8 @@ class Aviary:
             began = self.post("/v1/erasures", {"scope": scope, "audit_note": "case 1"})
             assert self.eraser.step()
             assert self.world.store.erasures.get(TENANT, began["erasure_id"]).status == "completed"
+            marks = self.world.store.traces.remains(TENANT, began["erasure_id"]).marks
+            self.gone += [mark.id for mark in marks]
 
 
 @pytest.fixture(name="aviary")
@@ -445,6 +448,8 @@ def test_no_canary_is_left_in_any_file_page_or_object(aviary: Aviary) -> None:
     ]
     assert confirmed == [], "an id that is a hash of a name confirms a guess of it"
     assert aviary.world.store.traces.look() == ()
+    assert len(aviary.gone) > COUNT
+    assert aviary.world.store.traces.look_for(TENANT, aviary.gone) == {}
     stays = aviary.world.call("GET", "/v1/read?path=memory/notes/bob.md", headers=BOB)
     assert stays.json()["content"] == word
     asked = {"scope": BOBS, "query": "what do I like"}

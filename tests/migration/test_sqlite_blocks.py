@@ -129,6 +129,7 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "fill_frozen_supports": "the database aside has rows of one tenant alone",
     "fill_frozen_mentions": "the database aside has rows of one tenant alone",
     "fill_frozen_texts": "the database aside has rows of one tenant alone",
+    "pieces_of_none": "what is of no row is of no tenant",
     "made_replayed": "a table of one transaction",
     "dropped_replayed": "a table of one transaction",
 }

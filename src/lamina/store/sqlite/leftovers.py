@@ -7,55 +7,24 @@ import contextlib
 import os
 import struct
 import time
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import apsw
 import pygit2
 
-from lamina.store.blocks import load_blocks
 from lamina.store.documents.checking import opened
-from lamina.store.owners import TABLES, Holds
-from lamina.store.rules.traces import IDS
 from lamina.store.sqlite.connection import open_connection
 from lamina.store.sqlite.copies import COPIES
-from lamina.store.sqlite.digits import id_bytes
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.upkeep import REPOSITORIES
 
-__all__ = ["leftovers", "rows_with"]
+__all__ = ["leftovers"]
 
-_SQL = load_blocks("lamina.store.sqlite")
 _TRUNK: Final = struct.Struct(">II")
 _LOOKS: Final = 5
 _AGAIN_S: Final = 0.1
-
-
-def rows_with(path: Path, tenant_id: str, ids: Collection[str]) -> dict[str, int]:
-    """In how many rows of which table and column some ids stand: alone, as a text or as bytes, or inside of a text."""
-    wanted, found = frozenset(ids), Counter[str]()
-    as_bytes = {id_bytes(each) for each in ids if IDS.fullmatch(each)}
-    with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
-        for table, place in TABLES.items():
-            columns = [name for name, holds in place.columns.items() if holds is not Holds.FIGURES]
-            if place.keeps_ids or "tenant_id" not in columns:
-                continue
-            sql = _rows_of(table, columns)
-            for row in connection.execute(sql, (tenant_id,)):
-                for name, value in zip(columns, row, strict=True):
-                    if value in as_bytes or (
-                        isinstance(value, str) and not wanted.isdisjoint(IDS.findall(value))
-                    ):
-                        found[f"{table}.{name}"] += 1
-    return dict(sorted(found.items()))
-
-
-def _rows_of(table: str, columns: Sequence[str]) -> str:
-    """A statement of names alone that ``store.owners`` has: no input."""
-    listed = ", ".join(f'"{name}"' for name in columns)
-    return f'SELECT {listed} FROM "{table}" WHERE tenant_id = ?1'  # noqa: S608
 
 
 def leftovers(path: Path) -> tuple[str, ...]:

@@ -44,7 +44,8 @@ from lamina.store.sqlite.codec import event_row, json_list, read_content, read_e
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.copies import drop_left_copies
 from lamina.store.sqlite.digits import id_of
-from lamina.store.sqlite.leftovers import leftovers, rows_with
+from lamina.store.sqlite.id_search import rows_with
+from lamina.store.sqlite.leftovers import leftovers
 from lamina.store.sqlite.messages import erase_messages
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.scrubbing import scrub

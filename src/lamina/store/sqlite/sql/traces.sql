@@ -193,3 +193,24 @@ WHERE tenant_id = ?1 AND erasure_id = ?2 ORDER BY id;
 -- The events that an erasure took the words of.
 SELECT id, content FROM event INDEXED BY event_redacted
 WHERE tenant_id = ?1 AND redacted_by IS NOT NULL AND redacted_by = ?2 ORDER BY position;
+
+-- name: bodies_of_tenant
+-- The bodies of a tenant's records, the newest version of each first, and of records that lead to no tenant.
+SELECT r.row, r.body FROM record_row AS r
+WHERE NOT EXISTS (SELECT 1 FROM shelf AS h WHERE h.number = r.shelf AND NOT h.tenant_id = ?1)
+ORDER BY r.row DESC;
+
+-- name: frozen_bodies_of_tenant
+-- The bodies of a tenant's records that stay as they are. None of them is folded.
+SELECT version, body FROM frozen_record WHERE tenant_id = ?1;
+
+-- name: lifecycle_of_none
+-- How many rows of a tenant's lifecycle are of an event that is not there.
+SELECT count(*) FROM tenant AS t CROSS JOIN lifecycle_row AS l INDEXED BY lifecycle_position ON l.tenant = t.number
+WHERE t.tenant_id = ?1 AND l.position IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM event AS e WHERE e.tenant_id = ?1 AND e.position = l.position);
+
+-- name: pieces_of_none
+-- How many pieces of token vectors are of no row, whosever they were.
+SELECT count(*) FROM token_piece AS p
+WHERE ?1 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM vector_row AS v WHERE v.id = p.number >> 8);
