@@ -310,6 +310,17 @@ def test_health_tells_the_last_check_and_never_checks(world: Any, monkeypatch: p
     assert health(world)[1]["integrity"] == {"age_s": 90.0, "database": [], "repositories": []}
 
 
+def test_health_and_doctor_tell_of_a_repository_that_lies_aside(
+    world: Any, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "relay" / "acme.git.unreadable-1" / "objects").mkdir(parents=True)
+    assert any("lie aside" in problem for problem in health(world)[1]["problems"])
+    (repository(folder) / "HEAD").unlink()
+    assert "cannot be read" in doctor(folder)["documents"]["found"]
+    found = doctor(folder, "--repair")["documents"]
+    assert (found["state"], f"{repository(folder).name}.unreadable-" in found["found"]) == ("fail", True)
+
+
 def test_health_tells_of_events_ahead_of_the_clock(world: Any) -> None:
     world.clock.at += 2 * DAY
     world.event("tea")

@@ -19,7 +19,7 @@ from lamina import limits
 from lamina.errors import Unavailable
 from lamina.store.documents.gathering import DamagedPack, gathered
 from lamina.store.documents.projector import LOCK
-from lamina.store.documents.repository import folder_name
+from lamina.store.documents.repository import folder_name, repositories_aside
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Write
 from lamina.store.sqlite import SqliteStore
 from processes import wait_until
@@ -282,6 +282,58 @@ def test_a_damaged_repository_is_made_whole_from_the_rows(tmp_path: Path, lost: 
     shas.append(write(again, Change("a/9", PUT, b"9")).sha)
     assert history(tmp_path) == shas
     again.close()
+
+
+@pytest.mark.parametrize("seen", ["at the start", "by a check"])
+def test_a_repository_that_cannot_be_opened_is_put_aside_and_told(tmp_path: Path, seen: str) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    write(store, Change("a", PUT, b"1"))
+    path = repository(tmp_path)
+    packs = {each.name for each in (path / "objects" / "pack").iterdir()}
+    if seen == "at the start":
+        store.close()
+    (path / "HEAD").unlink()
+    if seen == "at the start":
+        store = SqliteStore(tmp_path, durable=False)
+        store.documents.recover()
+    else:
+        store.documents.rebuild([TENANT])
+        wait_until(lambda: store.upkeep.state().repositories_behind == 0)
+    assert store.upkeep.state().repositories_aside == 1
+    (aside,) = repositories_aside(path.parent, path.name)
+    assert packs <= {each.name for each in (aside / "objects" / "pack").iterdir()}
+    assert store.traces.look() == (f"{aside.name}: a repository that could not be opened, put aside",)
+    assert write(store, Change("b", PUT, b"2")).number == 2
+    store.close()
+
+
+def test_a_repository_without_objects_that_cannot_be_opened_goes(tmp_path: Path) -> None:
+    SqliteStore(tmp_path, durable=False).close()
+    (repository(tmp_path) / "objects" / "pack").mkdir(parents=True)
+    store = SqliteStore(tmp_path, durable=False)
+    write(store, Change("a", PUT, b"1"))
+    assert repositories_aside(tmp_path / "relay") == []
+    store.close()
+
+
+@pytest.mark.parametrize("path", ["alice", "carol"], ids=["of the rows", "of none"])
+def test_what_lies_aside_goes_with_the_documents_that_are_erased(tmp_path: Path, path: str) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    write(store, Change("alice", PUT, b"1"), Change("bob", PUT, b"1"))
+    write(store, Change("bob", PUT, b"1"), tenant_id="other")
+    store.close()
+    for tenant_id in (TENANT, "other"):
+        (repository(tmp_path, tenant_id) / "HEAD").unlink()
+    store = SqliteStore(tmp_path, durable=False)
+    store.documents.recover()
+    assert len(repositories_aside(tmp_path / "relay")) == 2
+    store.traces.erase_documents(TENANT, [])
+    assert len(repositories_aside(tmp_path / "relay")) == 2
+    # Nobody knows what it tells of: of a path that the rows do not have it may have been, too.
+    store.traces.erase_documents(TENANT, [path])
+    store.close()
+    assert repositories_aside(tmp_path / "relay", folder_name(TENANT)) == []
+    assert len(repositories_aside(tmp_path / "relay")) == 1
 
 
 def torn(pack: Path, how: str) -> None:

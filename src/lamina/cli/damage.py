@@ -61,6 +61,7 @@ def database_check(folder: Path) -> Check:
 def documents_check(folder: Path, *, repaired: list[str]) -> Check:
     """Whether every object of every repository is what its name says, and the newest commit the one of the database."""
     from lamina.store.documents.checking import kept_ahead
+    from lamina.store.documents.repository import repositories_aside
     from lamina.store.opening import REPOSITORIES
 
     faults = _faults_of(folder)
@@ -76,6 +77,13 @@ def documents_check(folder: Path, *, repaired: list[str]) -> Check:
             f"the database lost commits that their repository has: {_shown(ahead)}{told}",
             "events of the same time are lost, too: restore a backup into another folder, or the documents there with lamina restore --from-git "
             "from a clone of that reference; git update-ref -d forgets them",
+        )
+    if aside := [path.name for path in repositories_aside(folder / REPOSITORIES)]:
+        return Check(
+            "documents",
+            "fail",
+            f"repositories could not be opened and lie aside: {_shown(aside)}; the documents themselves are in the database{told}",
+            "mend a copy with git, and look for what the database may have lost, lamina restore --from-git reads it; then delete what lies aside",
         )
     if not faults:
         return Check("documents", "ok", f"every git repository of documents is whole{told}")

@@ -131,6 +131,10 @@ class Operating:
             problems.append(
                 f"{state.repositories_behind} git repositories of documents lack something that the database has"
             )
+        if state.repositories_aside:
+            problems.append(
+                f"{state.repositories_aside} git repositories of documents could not be opened and lie aside: lamina doctor names them"
+            )
         problems += _on_disk(state)
         backup = self._backup(state, call.now)
         problems += _too_old(backup)

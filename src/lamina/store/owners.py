@@ -368,6 +368,7 @@ FILES: Final[Mapping[str, FilePlace]] = {
     "relay/*.git/*": FilePlace(
         why="what git writes into every empty repository; names of tenants in hashes or plain"
     ),
+    "relay/*.git.unreadable-*": FilePlace(erased_by=_DOCUMENTS),
     "relay/projector.*": FilePlace(why="a lock and a socket"),
     "bells/*": FilePlace(why="pipes, without content"),
     "locks/*": FilePlace(

@@ -443,9 +443,7 @@ class Projector:
                 fresh.gather(fresh.to_gather())
         fresh.point(followed.worktree.head)
         fresh.settle()
-        if erased is None:
-            fresh.carry_ahead(path)
-        replace_repository(path, fresh_path, durable=self._durable)
+        replace_repository(path, fresh, keeps=erased is None, durable=self._durable)
         repository = GitRepository(path, durable=self._durable)
         for start in range(0, len(noted), limits.COMMITS_NOTED_MAX):
             self._rows.note(tenant_id, noted[start : start + limits.COMMITS_NOTED_MAX], wait=True)

@@ -26,11 +26,19 @@ from lamina.store.documents.growing import GrowingPack
 from lamina.store.documents.objects import GitObject
 from lamina.store.documents.packs import UNFINISHED, is_whole, objects_in, remove_pack, sync_folder
 
-__all__ = ["BRANCH", "DamagedRepository", "GitRepository", "folder_name", "replace_repository"]
+__all__ = [
+    "BRANCH",
+    "DamagedRepository",
+    "GitRepository",
+    "folder_name",
+    "replace_repository",
+    "repositories_aside",
+]
 
 _LOG = logging.getLogger("lamina.store")
 BRANCH = "main"
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_ASIDE = ".unreadable-"
 _PACKS_MAX = 64
 _GATHER_BYTES_MAX = 256 * 1024 * 1024
 
@@ -46,16 +54,21 @@ def folder_name(tenant_id: str) -> str:
     return f"={hashlib.sha256(tenant_id.encode('utf-8', 'surrogatepass')).hexdigest()}.git"
 
 
+def repositories_aside(folder: Path, name: str = "*.git") -> list[Path]:
+    """The repositories that could not be opened and lie aside; those of one, by its name, or all in a folder."""
+    return sorted(folder.glob(f"{name}{_ASIDE}*"))
+
+
 class GitRepository:
-    """The repository at ``path``, made there when it is missing or cannot be read."""
+    """The repository at ``path``, made there when it is missing or cannot be opened; what is there then is put aside."""
 
     def __init__(self, path: Path, *, durable: bool) -> None:
         self.path = path
         self._durable = durable
         self._packs = path / "objects" / "pack"
+        self._git = self._opened()
         self.is_damaged = self._torn()
         """Whether a pack was found torn, as a power cut leaves it: what is missing may be anywhere in the history."""
-        self._git = self._opened()
         self._branch.parent.mkdir(parents=True, exist_ok=True)
         for folder, left in (
             (self.path, f"{UNFINISHED}*"),
@@ -71,7 +84,7 @@ class GitRepository:
         try:
             return opened(self.path)
         except pygit2.GitError:
-            shutil.rmtree(self.path, ignore_errors=True)
+            _put_aside(self.path)
         # Made beside its place and moved there: a process that ends meanwhile leaves nothing half made.
         fresh = self.path.with_name(f"{self.path.name}.new-{uuid.uuid4().hex}")
         pygit2.init_repository(str(fresh), bare=True, initial_head=BRANCH)
@@ -82,7 +95,12 @@ class GitRepository:
         return opened(self.path)
 
     def carry_ahead(self, old: Path) -> None:
-        """Take over what another repository keeps of commits that the database lost, as far as that can be read there."""
+        """Take over what another repository keeps of commits that the database lost, as far as that can be read there; one that cannot be
+        opened is put aside."""
+        try:
+            opened(old)
+        except pygit2.GitError:
+            _put_aside(old)
         for name in kept_ahead(old):
             with suppress(KeyError, ValueError, pygit2.GitError):
                 self._git.remotes.create_anonymous(str(old)).fetch([f"+{name}:{name}"])
@@ -212,12 +230,28 @@ class GitRepository:
         return sorted(chosen, key=lambda path: path.stat().st_mtime_ns)
 
 
-def replace_repository(path: Path, fresh: Path, *, durable: bool) -> None:
-    """Put a repository in the place of another. A process that ends in between leaves none, which is seen."""
+def _put_aside(path: Path) -> None:
+    """Give a repository that cannot be opened another name: it may have commits that the database lost. Where it has no object it goes."""
+    if not any(each.is_file() for each in path.glob("objects/**/*")):
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    aside = path.with_name(f"{path.name}{_ASIDE}{uuid.uuid4().hex}")
+    path.rename(aside)
+    _LOG.error("a repository of documents cannot be opened, and is put aside: %s", aside.name)
+
+
+def replace_repository(path: Path, fresh: GitRepository, *, keeps: bool, durable: bool) -> None:
+    """Put a repository in the place of another. A process that ends in between leaves none, which is seen.
+
+    Unless it ``keeps`` what the database lost, that goes, with all that lies aside: it may be of what was erased.
+    """
+    if keeps:
+        fresh.carry_ahead(path)
     old = path.with_name(f"{path.name}.old-{uuid.uuid4().hex}")
     if path.exists():
         path.rename(old)
-    fresh.rename(path)
+    fresh.path.rename(path)
     if durable:
         sync_folder(path.parent)
-    shutil.rmtree(old, ignore_errors=True)
+    for each in [old] if keeps else [old, *repositories_aside(path.parent, path.name)]:
+        shutil.rmtree(each, ignore_errors=True)

@@ -27,7 +27,8 @@ class StoreState:
     the calls fails just now and is tried again, of the engine and of the worker: part to class or code of its error.
     ``last_recorded_at`` is when the newest event of any tenant was recorded, which may lie ahead of the clock; ``checked``
     what the last check of what is on disk saw. ``repositories_behind`` is how many tenants' repositories lack something of
-    their documents' rows, ``outbox_failed`` and ``inquiries_failed`` how many of these failed for good, ``summaries_waiting``
+    their documents' rows, ``repositories_aside`` how many could not be opened and wait for somebody to look,
+    ``outbox_failed`` and ``inquiries_failed`` how many of these failed for good, ``summaries_waiting``
     how many folded turns wait for a language model's words and since when, of every tenant. ``backed_up_at`` is the moment of
     the newest backup, None before the first.
     """
@@ -39,6 +40,7 @@ class StoreState:
     disk_free_bytes: int | None
     failing: Mapping[str, str] = field(default_factory=dict)
     repositories_behind: int = 0
+    repositories_aside: int = 0
     outbox_failed: int = 0
     inquiries_failed: int = 0
     summaries_waiting: int = 0

@@ -15,6 +15,7 @@ import apsw
 import pygit2
 
 from lamina.store.documents.checking import opened
+from lamina.store.documents.repository import repositories_aside
 from lamina.store.sqlite.connection import open_connection
 from lamina.store.sqlite.copies import COPIES
 from lamina.store.sqlite.rederivation import ASIDE
@@ -35,7 +36,9 @@ def leftovers(path: Path) -> tuple[str, ...]:
         found.append("a copy of the log is being derived anew")
     if (folder / COPIES).exists():
         found.append("a backup has a copy of the database, or was killed with it")
-    for repository in sorted((folder / REPOSITORIES).glob("*.git*")):
+    aside = repositories_aside(folder / REPOSITORIES)
+    found += [f"{each.name}: a repository that could not be opened, put aside" for each in aside]
+    for repository in sorted({*(folder / REPOSITORIES).glob("*.git*")}.difference(aside)):
         found += [f"{repository.name}: {fault}" for fault in _in_repository(repository)]
     return tuple(found)
 

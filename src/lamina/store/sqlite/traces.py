@@ -21,7 +21,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
 from lamina.store.documents.checking import written_ahead
-from lamina.store.documents.repository import folder_name
+from lamina.store.documents.repository import folder_name, repositories_aside
 from lamina.store.ports.documents import Change
 from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.projecting import Projecting
@@ -109,6 +109,10 @@ class SqliteTraces:
         """What a repository keeps of commits that the database lost."""
         return written_ahead(self._path.parent / REPOSITORIES / folder_name(tenant_id))
 
+    def _has_aside(self, tenant_id: str) -> bool:
+        """Whether there is a repository that nobody can read: it may tell of whatever is erased."""
+        return bool(repositories_aside(self._path.parent / REPOSITORIES, folder_name(tenant_id)))
+
     def erase_beside(self, erased: ErasedBeside) -> Mapping[str, int]:
         """Mirrors ``Traces.erase_beside``. Sittings come first: they are found by rows that go after them."""
         gone: Counter[str] = Counter()
@@ -185,7 +189,9 @@ class SqliteTraces:
         """Mirrors ``Traces.erase_documents``. The note that the repository is to be written anew lands with the rows, so that
         whoever makes the commits does it, whichever process that is and whatever ends meanwhile."""
         given = sorted(paths)
-        ahead = not {path for path, _ in self._written_ahead(tenant_id)}.isdisjoint(given)
+        ahead = not {path for path, _ in self._written_ahead(tenant_id)}.isdisjoint(given) or (
+            bool(given) and self._has_aside(tenant_id)
+        )
         erased = self._writer.write(
             lambda connection: _erase_documents(connection, tenant_id, given, renewed, ahead=ahead)
         )

@@ -19,7 +19,7 @@ from lamina.kernel.time import Instant
 from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
 from lamina.store.documents.checking import torn_packs
-from lamina.store.documents.repository import folder_name
+from lamina.store.documents.repository import folder_name, repositories_aside
 from lamina.store.ports.upkeep import Backlog, Compaction, Integrity, StoreState
 from lamina.store.ports.writes import FOLD
 from lamina.store.sqlite.codec import ALL_STAGES
@@ -132,6 +132,7 @@ class SqliteUpkeep:
             backed_up_at=backed_up_at_of(self._path.parent),
             failing={**failing_of(self._path.parent), **self._failures.standing()},
             repositories_behind=self._behind(),
+            repositories_aside=_aside(self._path.parent / REPOSITORIES),
             **_failed_behind(self._readers),
             **_waiting(self._readers),
         )
@@ -235,6 +236,13 @@ def _worker_lives(folder: Path) -> bool:
         return worker_lives(folder)
     except OSError:
         return False  # nobody else may look, either
+
+
+def _aside(folder: Path) -> int:
+    try:
+        return len(repositories_aside(folder))
+    except OSError:
+        return 0  # nobody may look, which is told
 
 
 def _free_bytes(folder: Path) -> int | None:
