@@ -137,6 +137,20 @@ def test_a_policy_and_what_it_makes_active_land_together_and_once(store: Store) 
     assert store.definitions.held(TENANT, "active_vocabularies") == []
 
 
+def test_a_policy_and_its_rules_for_beliefs_land_together_and_once(store: Store) -> None:
+    def put(**rules: float) -> None:
+        row = PolicyRow(
+            tenant_id=TENANT, tier="tenant", target=TENANT, document={}, set_by="user:admin", set_at=NOON
+        )
+        said = {"kind": "belief_rules", **{name.replace("__", "."): value for name, value in rules.items()}}
+        store.registry.put_document(row, rules=replace(_entry(""), content=said))
+
+    for rules in ({}, {"tenant__confidence_floor": 0.5}, {"tenant__confidence_floor": 0.5}, {}, {}):
+        put(**rules)
+    told = [entry.content.get("tenant.confidence_floor") for entry in store.log.walk(TENANT, 0, 10)]
+    assert told == [0.5, None]
+
+
 def test_a_replay_keeps_definitions_and_derives_the_same(store: Store, clock: ManualClock) -> None:
     memory = Memory(store, clock)
     memory.tell({"kind": "triple", "subject": "Ana", "predicate": "age", "object": 30}, clock.at)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from lamina.access.presets import peer_hosts_under, preset_of
@@ -117,6 +121,42 @@ def test_a_policy_that_is_refused_lays_down_no_rules_for_beliefs(here: Neighbour
     document = {"defaults": {"tenant.confidence_floor": 0.9}, "vocabularies": ["never"]}
     assert here.code("PUT", "/v1/policy/tenant/acme", document, by=ROOT) == "UNKNOWN_VOCABULARY"
     assert here.store.definitions.held("acme", BELIEF_RULES[0]) == []
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from lamina.store.sqlite import SqliteStore
+from neighbours import ROOT, Neighbours
+
+store = SqliteStore(Path(sys.argv[1]))
+store.registry.put_document = lambda *_, **__: os._exit(9)
+document = {"defaults": {"tenant.confidence_floor": 0.9}}
+Neighbours(store=store).said("PUT", "/v1/policy/tenant/acme", document, by=ROOT)
+"""
+
+
+def test_a_kill_leaves_no_rules_for_beliefs_without_their_document(tmp_path: Path) -> None:
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], env=paths, timeout=300, check=False)
+    assert done.returncode == 9
+    store = SqliteStore(tmp_path, durable=False)
+    assert store.definitions.held("acme", BELIEF_RULES[0]) == []
+    assert store.registry.documents("acme", "tenant", ["acme"]) == {}
+    store.close()
+
+
+def test_a_policy_that_cannot_be_kept_lays_down_no_rules_for_beliefs(tmp_path: Path) -> None:
+    here = Neighbours(store=SqliteStore(tmp_path, durable=False))
+    connection = apsw.Connection(str(tmp_path / "lamina.db"))
+    connection.execute("CREATE TRIGGER full BEFORE INSERT ON policy BEGIN SELECT RAISE(ABORT, 'full'); END")
+    document = {"defaults": {"tenant.confidence_floor": 0.9}}
+    assert here.code("PUT", "/v1/policy/tenant/acme", document, by=ROOT) != 200
+    assert here.store.definitions.held("acme", BELIEF_RULES[0]) == []
+    connection.execute("DROP TRIGGER full")
+    assert here.code("PUT", "/v1/policy/tenant/acme", document, by=ROOT) == 200
+    assert len(here.store.definitions.held("acme", BELIEF_RULES[0])) == 1
+    here.close()
 
 
 def test_a_change_of_another_process_holds_for_the_next_request(tmp_path: Path) -> None:

@@ -149,15 +149,6 @@ class Administering:
             if rate is not None and most is not None and rate > most:
                 call.permits.require(Grant(Capability.POLICY_ADMINISTER_DEPLOYMENT))
 
-    def _note_rules(self, tenant_id: str, rules: BeliefRules, call: Call) -> None:
-        """What the tenant lays down for its beliefs, as an entry of the log: derivation follows the rules that stood at an event."""
-        kind, name = BELIEF_RULES
-        held = next((each for each in self._definitions.held(tenant_id, kind) if each.name == name), None)
-        if rules == (BeliefRules() if held is None else BeliefRules.of(held.body)):
-            return
-        entry = definition_entry(call, kind, rules.said(), tenant_id=tenant_id)
-        self._definitions.define(entry, BELIEF_RULES, lambda standing: None)  # noqa: ARG005 - none is refused
-
     def _put(
         self,
         tenant_id: str,
@@ -170,9 +161,11 @@ class Administering:
     ) -> Answer:
         check_defaults(document, tier)
         require_registered(self._definitions, tenant_id, document.vocabularies)
-        if tier is PolicyTier.TENANT:  # a document that is refused changes nothing
-            self._note_rules(tenant_id, BeliefRules.of(document.defaults), call)
-        activation = None
+        activation = rules = None
+        if tier is PolicyTier.TENANT:
+            # An entry of the log: derivation follows the rules that stood at an event.
+            said = BeliefRules.of(document.defaults).said()
+            rules = definition_entry(call, BELIEF_RULES[0], said, tenant_id=tenant_id)
         if tier in (PolicyTier.TENANT, PolicyTier.SCOPE):
             place = "tenant" if tier is PolicyTier.TENANT else f"policy {target}"
             activation = activation_at(place, document.vocabularies, call, tenant_id=tenant_id)
@@ -186,6 +179,7 @@ class Administering:
                 set_at=call.now,
             ),
             activation,
+            rules,
         )
         return Answer(self._view(tenant_id, tier, target))
 

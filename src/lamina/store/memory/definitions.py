@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
+from lamina.kernel.belief_rules import BELIEF_RULES
 from lamina.kernel.events import EventDraft, Stage
 from lamina.kernel.records import Fact
 from lamina.kernel.scopes import Scope
@@ -13,10 +14,10 @@ from lamina.kernel.vocabularies import ACTIVE_VOCABULARIES
 from lamina.store.memory.log import MemoryLog
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.definitions import Definition, DefinitionKind, TermsLost
-from lamina.store.rules.definitions import changes_activation
+from lamina.store.rules.definitions import changes_activation, changes_rules
 from lamina.store.rules.log import deprecation_of
 
-__all__ = ["MemoryDefinitions", "activate"]
+__all__ = ["MemoryDefinitions", "activate", "lay_down"]
 
 
 class MemoryDefinitions:
@@ -79,14 +80,24 @@ class MemoryDefinitions:
 
 def activate(tables: Tables, log: MemoryLog, entry: EventDraft, name: str) -> None:
     """Put what a policy says of the vocabularies that are active, inside somebody's change; nothing where it says the same."""
-    standing = _standing(tables, entry.tenant_id, ACTIVE_VOCABULARIES)
-    if not changes_activation(next((each for each in standing if each.name == name), None), entry):
+    if not changes_activation(_named(tables, entry.tenant_id, (ACTIVE_VOCABULARIES, name)), entry):
         return
     if entry.content["vocabularies"] is None:
         at = log.enter(tables, entry).recorded_at
         _end(tables, entry.tenant_id, ACTIVE_VOCABULARIES, name, at)
     else:
         _put(tables, log, entry, (ACTIVE_VOCABULARIES, name))
+
+
+def lay_down(tables: Tables, log: MemoryLog, entry: EventDraft) -> None:
+    """Put what a policy lays down for beliefs, inside somebody's change; nothing where it says the same."""
+    if changes_rules(_named(tables, entry.tenant_id, BELIEF_RULES), entry):
+        _put(tables, log, entry, BELIEF_RULES)
+
+
+def _named(tables: Tables, tenant_id: str, definition: tuple[DefinitionKind, str]) -> Definition | None:
+    kind, name = definition
+    return next((each for each in _standing(tables, tenant_id, kind) if each.name == name), None)
 
 
 def _put(

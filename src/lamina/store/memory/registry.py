@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from lamina.kernel.events import EventDraft
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.memory.definitions import activate
+from lamina.store.memory.definitions import activate, lay_down
 from lamina.store.memory.log import MemoryLog
 from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.registry import Activation, IdleScope, PolicyRow, ScopeState
@@ -140,11 +141,15 @@ class MemoryRegistry:
         if activation is not None:
             activate(tables, self._log, activation.entry, activation.name)
 
-    def put_document(self, row: PolicyRow, activation: Activation | None = None) -> None:
+    def put_document(
+        self, row: PolicyRow, activation: Activation | None = None, rules: EventDraft | None = None
+    ) -> None:
         """Mirrors ``Registry.put_document``."""
         with self._memory.change() as tables:
             tables.policies[row.tenant_id, row.tier, row.target] = row
             self._activate(tables, activation)
+            if rules is not None:
+                lay_down(tables, self._log, rules)
             tables.access_version += 1
 
     def idle(self, tenant_id: str, before: Instant, limit: int) -> tuple[list[IdleScope], int]:

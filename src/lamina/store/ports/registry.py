@@ -122,8 +122,14 @@ class Registry(Protocol):
         """The policy documents of a tier, by target."""
         ...
 
-    def put_document(self, row: PolicyRow, activation: Activation | None = None) -> None:
-        """Keep a policy document in place of the one before; ``activation`` as in ``register``."""
+    def put_document(
+        self, row: PolicyRow, activation: Activation | None = None, rules: EventDraft | None = None
+    ) -> None:
+        """Keep a policy document in place of the one before; ``activation`` as in ``register``.
+
+        ``rules`` is the entry of the log that says what it lays down for beliefs. It lands with the document where it says something else
+        than what stands.
+        """
         ...
 
     def idle(self, tenant_id: str, before: Instant, limit: int) -> tuple[list[IdleScope], int]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import apsw
 
+from lamina.kernel.belief_rules import BELIEF_RULES
 from lamina.kernel.canonical import compact
 from lamina.kernel.events import EventDraft, Stage
 from lamina.kernel.scopes import Scope
@@ -15,13 +16,13 @@ from lamina.kernel.time import Instant
 from lamina.kernel.vocabularies import ACTIVE_VOCABULARIES
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.definitions import Definition, DefinitionKind, TermsLost
-from lamina.store.rules.definitions import changes_activation
+from lamina.store.rules.definitions import changes_activation, changes_rules
 from lamina.store.rules.log import deprecation_of
 from lamina.store.sqlite.codec import STAGE_NUMBERS, json_list
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.log import SqliteLog
 
-__all__ = ["SqliteDefinitions", "activate"]
+__all__ = ["SqliteDefinitions", "activate", "lay_down"]
 
 _SQL = load_blocks("lamina.store.sqlite")
 
@@ -92,14 +93,26 @@ class SqliteDefinitions:
 
 def activate(connection: apsw.Connection, log: SqliteLog, entry: EventDraft, name: str) -> None:
     """Put what a policy says of the vocabularies that are active, inside somebody's transaction; nothing where it says the same."""
-    bindings = (entry.tenant_id, ACTIVE_VOCABULARIES, json_list([name]), None)
-    standing = [_definition(row) for row in connection.execute(_SQL["named_definitions"], bindings)]
-    if not changes_activation(standing[0] if standing else None, entry):
+    if not changes_activation(_named(connection, entry.tenant_id, (ACTIVE_VOCABULARIES, name)), entry):
         return
     if entry.content["vocabularies"] is None:
         _end(connection, log, entry, (ACTIVE_VOCABULARIES, name))
     else:
         _put(connection, log, entry, (ACTIVE_VOCABULARIES, name))
+
+
+def lay_down(connection: apsw.Connection, log: SqliteLog, entry: EventDraft) -> None:
+    """Put what a policy lays down for beliefs, inside somebody's transaction; nothing where it says the same."""
+    if changes_rules(_named(connection, entry.tenant_id, BELIEF_RULES), entry):
+        _put(connection, log, entry, BELIEF_RULES)
+
+
+def _named(
+    connection: apsw.Connection, tenant_id: str, definition: tuple[DefinitionKind, str]
+) -> Definition | None:
+    kind, name = definition
+    bindings = (tenant_id, kind, json_list([name]), None)
+    return next(map(_definition, connection.execute(_SQL["named_definitions"], bindings)), None)
 
 
 def _put(

@@ -9,6 +9,7 @@ from typing import TypeVar
 import apsw
 
 from lamina.kernel.canonical import compact
+from lamina.kernel.events import EventDraft
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
@@ -17,7 +18,7 @@ from lamina.store.rows import Row
 from lamina.store.rules.refusals import not_registered, registration_exists
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.definitions import activate
+from lamina.store.sqlite.definitions import activate, lay_down
 from lamina.store.sqlite.log import SqliteLog
 
 __all__ = ["SqliteRegistry"]
@@ -155,13 +156,17 @@ class SqliteRegistry:
             for row in rows
         }
 
-    def put_document(self, row: PolicyRow, activation: Activation | None = None) -> None:
+    def put_document(
+        self, row: PolicyRow, activation: Activation | None = None, rules: EventDraft | None = None
+    ) -> None:
         """Mirrors ``Registry.put_document``."""
         values = (row.tenant_id, row.tier, row.target, compact(dict(row.document)), row.set_by, row.set_at)
 
         def work(connection: apsw.Connection) -> None:
             connection.execute(_SQL["put_policy"], values)
             self._activate(connection, activation)
+            if rules is not None:
+                lay_down(connection, self._log, rules)
 
         self._change(work)
 
