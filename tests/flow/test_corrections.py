@@ -298,12 +298,15 @@ def test_over_http_a_retracted_fact_is_in_no_list_of_now(told: Told) -> None:
     assert told.ask("retract", {})[1]["error_code"] == "FACT_ENDED"
 
 
+UNITS = [{"object": {"value": value, "unit": "km"}} for value in (True, "three")]
+
+
 def test_what_cannot_be_corrected_says_so_and_stores_nothing(told: Told) -> None:
     before = told.world.get("/v1/events", scope=SCOPE)["items"]
     unknown = told.fact["id"][:-4] + "0000"
     assert told.ask("retract", {}, fact=unknown)[1]["error_code"] == "NOT_FOUND"
     assert told.ask("correct", {})[1]["error_code"] == "MISSING_REQUIRED_FIELD"
-    for wrong in ({"object": None}, {"object": ""}, {"object": ["km"]}, {"object": "Porto"}):
+    for wrong in ({"object": None}, {"object": ""}, {"object": ["km"]}, {"object": "Porto"}, *UNITS):
         status, answer = told.ask("correct", wrong)
         assert (status, answer["error_code"]) == (422, "INVALID_REQUEST"), wrong
     assert told.ask("retract", {"valid_to": "2001-01-01T00:00:00Z"})[0] == 422

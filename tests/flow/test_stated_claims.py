@@ -97,15 +97,35 @@ def test_what_an_older_log_has_there_counts_for_nothing(memory: Memory) -> None:
         ({"confidence": 1.5}, "content.confidence"),
         ({"confidence": True}, "content.confidence"),
         ({"negated": "no"}, "content.negated"),
+        ({"object": {"value": True, "unit": "km"}}, "content.object"),
+        ({"object": {"value": "three", "unit": "km"}}, "content.object"),
+        ({"object": {"value": None, "unit": "km"}}, "content.object"),
+        ({"object": {"value": 3, "unit": 7}}, "content.object"),
+        ({"object": {"value": 3, "unit": " "}}, "content.object"),
+        ({"object": {"value": 3, "unit": "k" * 65}}, "content.object"),
     ],
 )
 def test_the_door_refuses_what_cannot_be_read(world: Any, said: dict[str, Any], field: str) -> None:
     body = {
         "scope": "org:acme/user:alice",
         "modality": "observation",
-        "content": _triple("Oslo", **said),
+        "content": {**_triple("Oslo"), **said},
         "context": {"observed_at": "2026-05-01T00:00:00Z"},
     }
     refused = world.call("POST", "/v1/experience", body=body)
     assert refused.status_code in (400, 422)
     assert (refused.json()["error_code"], refused.json()["details"]["field"]) == ("INVALID_ENVELOPE", field)
+
+
+@pytest.mark.parametrize(
+    "value", [{"value": 3.5, "unit": "km"}, {"value": True, "unit": None}, {"value": "three"}]
+)
+def test_a_value_with_its_unit_or_without_one_is_taken(world: Any, value: dict[str, Any]) -> None:
+    body = {
+        "scope": "org:acme/user:alice",
+        "modality": "observation",
+        "content": _triple(value),
+        "idempotency_key": "k",
+        "context": {"observed_at": "2026-05-01T00:00:00Z"},
+    }
+    assert world.call("POST", "/v1/experience", body=body).status_code == 202

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from lamina.errors import Invalid
 from lamina.kernel.local import Offset, local_bound
 from lamina.kernel.time import FIRST_INSTANT, LAST_INSTANT, SECOND_US, Instant, is_day
 
-__all__ = ["is_share", "require_stated", "stated_instant"]
+__all__ = ["UNIT_LENGTH_MAX", "has_fit_unit", "is_share", "require_stated", "stated_instant"]
+
+UNIT_LENGTH_MAX: Final = 64
 
 
 def require_stated(content: Mapping[str, Any]) -> None:
@@ -29,6 +31,20 @@ def require_stated(content: Mapping[str, Any]) -> None:
         raise ValueError("confidence", "must be a number from 0 to 1")
     if not isinstance(content.get("negated", False), bool):
         raise ValueError("negated", "must be true or false")
+    value = content.get("object")
+    if isinstance(value, dict) and "value" in value and not has_fit_unit(value["value"], value.get("unit")):
+        raise ValueError(
+            "object",
+            f"has a unit: that is a text of 1 to {UNIT_LENGTH_MAX} characters, and goes with a number",
+        )
+
+
+def has_fit_unit(value: Any, unit: Any) -> bool:  # Any: JSON values
+    """Whether there is no unit, or one that a value can have: then it is a number."""
+    if unit is None:
+        return True
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and isinstance(unit, str) and bool(unit.strip()) and len(unit) <= UNIT_LENGTH_MAX
 
 
 def stated_instant(text: str, offset: Offset | None) -> Instant:

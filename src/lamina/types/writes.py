@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, RootModel, model_validator
 
 from lamina import limits
 from lamina.kernel.wire import LocalTimeText, Request, Result, ScopePath, Text
 from lamina.types.envelope import Envelope, EnvelopeDirectives, Item, Key, PartyIn, with_older_name
+from lamina.types.stating import UNIT_LENGTH_MAX, has_fit_unit
 
 __all__ = [
     "BatchCaptured",
@@ -36,7 +37,6 @@ _Scalar = (
     | float
     | Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX, pattern=r"\S")]
 )
-_UNIT_LENGTH_MAX: Final = 64
 
 
 class Experience(Request):
@@ -117,10 +117,16 @@ class StoredByKey(Result):
 
 
 class StatedValue(Request):
-    """A value with its unit."""
+    """A value with its unit, which a number can have."""
 
     value: _Scalar
-    unit: Annotated[Text, Field(min_length=1, max_length=_UNIT_LENGTH_MAX)] | None = None
+    unit: Annotated[Text, Field(min_length=1, max_length=UNIT_LENGTH_MAX)] | None = None
+
+    @model_validator(mode="after")
+    def _unit_of_a_number(self) -> Self:
+        if not has_fit_unit(self.value, self.unit):
+            raise ValueError("a unit goes with a number")
+        return self
 
 
 class _CorrectionRequest(Request):
