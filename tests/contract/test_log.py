@@ -20,6 +20,7 @@ from lamina.kernel.time import SECOND_US
 from lamina.store.ports.idempotency import Remembered
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Appended, Capture, EventQuery
+from lamina.store.ports.registry import ScopeState
 from lamina.store.ports.store import Store
 
 EVERYTHING = EventQuery(tenant_id=TENANT, scopes=[ALICE, BOB])
@@ -580,6 +581,26 @@ def test_scopes_below_a_path_stop_at_the_segment(store: Store) -> None:
     assert store.scopes.below(TENANT, Scope("org:a"), 10) == ["org:a", "org:a/user:x", "org:a/user:x/app:y"]
     assert store.scopes.below(TENANT, Scope("org:a"), 2) == ["org:a", "org:a/user:x"]
     assert store.scopes.below(TENANT, Scope("org:none"), 10) == []
+
+
+def test_a_scope_is_there_from_its_first_event_or_its_registration_on(
+    store: Store, clock: ManualClock
+) -> None:
+    (first,) = append(store, "a", scope=ALICE)
+    clock.at += SECOND_US
+    (second,) = append(store, "b", scope=BOB)
+    registered = ScopeState(
+        tenant_id=TENANT, path=Scope("org:acme/team:x"), created_by="user:a", created_at=clock.at + 9
+    )
+    store.registry.register(replace(registered, registered_at=clock.at + 9))
+    store.registry.register(
+        replace(registered, path=BOB, created_at=clock.at + 9, registered_at=clock.at + 9)
+    )
+    there = {
+        at: store.scopes.below(TENANT, Scope("org:acme"), 10, seen_at=at)
+        for at in (first.recorded_at - 1, second.recorded_at - 1, second.recorded_at, clock.at + 9)
+    }
+    assert list(there.values()) == [[], [ALICE], [ALICE, BOB], ["org:acme/team:x", ALICE, BOB]]
 
 
 # ---- the store itself

@@ -203,7 +203,7 @@ class Recalling:
 
     def _reach(self, request: Recall, call: Call) -> Reach:
         view: View = request.view if request.view in ("holistic", "descend") else "local"
-        return reach_of(self._store.scopes, call, request.scope, view)
+        return reach_of(self._store, call, request.scope, view, as_of=request.temporal.as_of)
 
     def _plan(
         self, request: Recall, call: Call, reach: Reach, breadth: Breadth, naming: Naming | None = None

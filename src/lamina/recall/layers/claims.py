@@ -47,7 +47,7 @@ class ClaimReads:
 
     def facts(self, request: FactsRequest, call: Call) -> Answer:
         """A page of facts."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        reach = reach_of(self._store, call, request.scope, request.view, as_of=request.as_of)
         place = place_in(request, self._store.log, call, reach.scopes)
         tenant_id = call.principal.tenant_id
         subject = None
@@ -99,7 +99,7 @@ class ClaimReads:
 
     def timeline(self, request: TimelineRequest, call: Call) -> Answer:
         """The values of a predicate in the order in which they held."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        reach = reach_of(self._store, call, request.scope, request.view, as_of=request.as_of)
         records, tenant_id = self._store.records, call.principal.tenant_id
         now = present(self._store.log, call, reach.scopes, request.as_of)
         subject = entity_named(self._store, tenant_id, Scope(request.scope), request.subject, seen_at=now)
@@ -131,7 +131,7 @@ class ClaimReads:
 
     def beliefs(self, request: BeliefsRequest, call: Call) -> Answer:
         """A page of beliefs."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        reach = reach_of(self._store, call, request.scope, request.view, as_of=request.as_of)
         place = place_in(request, self._store.log, call, reach.scopes)
         tenant_id = call.principal.tenant_id
         subject = None

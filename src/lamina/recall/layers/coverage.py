@@ -49,7 +49,7 @@ class CoverageReads:
 
     def coverage(self, request: CoverageRequest, call: Call) -> Answer:
         """How much of a scope is understood."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
+        reach = reach_of(self._store, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
         now = present(self._store.log, call, reach.scopes)
         query = RecordQuery(
             tenant_id=call.principal.tenant_id,

@@ -43,7 +43,7 @@ class EventReads:
 
     def events(self, request: EventsRequest, call: Call) -> Answer:
         """A page of events."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        reach = reach_of(self._store, call, request.scope, request.view, as_of=request.as_of)
         place = place_in(request, self._store.log, call, reach.scopes)
         query = _event_query(request, call.principal.tenant_id, reach.scopes, place.snapshot)
         window = window_asked(self._store.definitions, call, request, place)
@@ -86,7 +86,7 @@ class EventReads:
 
     def episodes(self, request: EpisodesRequest, call: Call) -> Answer:
         """A page of episodes."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view)
+        reach = reach_of(self._store, call, request.scope, request.view, as_of=request.as_of)
         place = place_in(request, self._store.log, call, reach.scopes)
         axes = axes_of(self._store.definitions, call, request, place)
         if request.overlapping is not None and axes.valid_during is None:

@@ -14,10 +14,10 @@ from lamina.kernel.operations import Call, Grant
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.entities import entity_id, normalise_name
+from lamina.recall.layers.reading import present
 from lamina.store.entities import standing_entity
 from lamina.store.ports.log import EventLog
 from lamina.store.ports.records import Records
-from lamina.store.ports.scopes import Scopes
 from lamina.store.ports.store import Store
 from lamina.types.layer_requests import View
 from lamina.types.layers import DeniedScope, TraversedScope
@@ -57,8 +57,11 @@ def view_grants(scope: str, view: View, *more: Capability) -> list[Grant]:
     return [*grants, *(Grant(capability, Scope(scope)) for capability in more)]
 
 
-def reach_of(scopes: Scopes, call: Call, scope: str, view: View, *more: Capability) -> Reach:
-    """The scopes behind a view: those above or below are covered only where the caller may read each, and ``more``."""
+def reach_of(
+    store: Store, call: Call, scope: str, view: View, *more: Capability, as_of: Instant | None = None
+) -> Reach:
+    """The scopes behind a view: those above or below are covered only where the caller may read each, and ``more``. What began after
+    ``as_of`` is not below."""
     home = Scope(scope)
     if view == "local":
         return Reach([home])
@@ -66,7 +69,9 @@ def reach_of(scopes: Scopes, call: Call, scope: str, view: View, *more: Capabili
     if view == "holistic":
         named: Sequence[Scope] = [home, *call.permits.above(home)]
     else:
-        below = scopes.below(call.principal.tenant_id, home, limits.SCOPES_PER_RECALL_MAX + 1)
+        seen_at = None if as_of is None else present(store.log, call, None, as_of)
+        most = limits.SCOPES_PER_RECALL_MAX + 1
+        below = store.scopes.below(call.principal.tenant_id, home, most, seen_at=seen_at)
         named = below[: limits.SCOPES_PER_RECALL_MAX]
         truncated = len(below) > len(named)
     reasons = {

@@ -55,7 +55,9 @@ class ConceptReads:
 
     def concepts(self, request: ConceptsRequest, call: Call) -> Answer:
         """A page of concepts, with their neighbours when ``depth`` is more than 1."""
-        reach = reach_of(self._store.scopes, call, request.scope, request.view, Capability.UNDERSTANDING_READ)
+        reach = reach_of(
+            self._store, call, request.scope, request.view, Capability.UNDERSTANDING_READ, as_of=request.as_of
+        )
         place = place_in(request, self._store.log, call, reach.scopes)
         words = words_of_topic(request.topic or "")
         query = RecordQuery(

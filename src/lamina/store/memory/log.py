@@ -331,12 +331,20 @@ class MemoryScopes:
         """Mirrors ``Scopes.get``."""
         return self._memory.tables.scopes.get((tenant_id, path))
 
-    def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
+    def below(
+        self, tenant_id: str, path: Scope, limit: int, *, seen_at: Instant | None = None
+    ) -> list[Scope]:
         """Mirrors ``Scopes.below``."""
         scopes = self._memory.tables.scopes
+        begun = {
+            event.scope
+            for event in self._memory.tables.events.values()
+            if seen_at is not None and event.tenant_id == tenant_id and event.recorded_at <= seen_at
+        }
         found = [
             scope
             for (tenant, scope), row in scopes.items()
             if tenant == tenant_id and path.contains(scope) and not row.pruned
+            if seen_at is None or row.created_at <= seen_at or scope in begun
         ]
         return sorted(found)[:limit]

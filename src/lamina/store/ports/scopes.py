@@ -31,6 +31,8 @@ class Scopes(Protocol):
         """The scope's row, or None when nothing was ever written there."""
         ...
 
-    def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
-        """Existing scopes at or under a path that were not pruned, sorted, at most ``limit``."""
+    def below(
+        self, tenant_id: str, path: Scope, limit: int, *, seen_at: Instant | None = None
+    ) -> list[Scope]:
+        """Existing scopes at or under a path that were not pruned, sorted, at most ``limit``; those that were there at an instant."""
         ...

@@ -366,7 +366,13 @@ class SqliteScopes:
             pruned=bool(row[5]),
         )
 
-    def below(self, tenant_id: str, path: Scope, limit: int) -> list[Scope]:
+    def below(
+        self, tenant_id: str, path: Scope, limit: int, *, seen_at: Instant | None = None
+    ) -> list[Scope]:
         """Mirrors ``Scopes.below``."""
-        rows = self._readers.rows(_SQL["scopes_below"], (tenant_id, path, f"{path}/", f"{path}0", limit))
+        wanted = (tenant_id, path, f"{path}/", f"{path}0", limit)
+        if seen_at is None:
+            rows = self._readers.rows(_SQL["scopes_below"], wanted)
+        else:
+            rows = self._readers.rows(_SQL["scopes_below_at"], (*wanted, seen_at))
         return [Scope(row[0]) for row in rows]

@@ -35,6 +35,15 @@ SELECT tenant_id, path, auto_provisioned, created_by, created_at, pruned FROM sc
 SELECT path FROM scope
 WHERE tenant_id = ?1 AND (path = ?2 OR (path >= ?3 AND path < ?4)) AND pruned = 0 ORDER BY path LIMIT ?5;
 
+-- name: scopes_below_at
+-- The same of those that were made by ?6, or had an event by then.
+SELECT s.path FROM scope AS s
+WHERE s.tenant_id = ?1 AND (s.path = ?2 OR (s.path >= ?3 AND s.path < ?4)) AND s.pruned = 0
+  AND min(s.created_at, coalesce((
+    SELECT e.recorded_at FROM event AS e INDEXED BY event_scope
+    WHERE e.tenant_id = ?1 AND e.scope = s.path ORDER BY e.position LIMIT 1), s.created_at)) <= ?6
+ORDER BY s.path LIMIT ?5;
+
 -- name: find_idempotency
 -- What a key was used for.
 SELECT body_hash, event_id, response, created_at FROM idempotency
