@@ -360,6 +360,15 @@ def test_what_is_said_after_a_turn_that_is_dated_ahead_counts(world, ahead):
     assert world.get("/user/identity", **USER)["facts"] == {"home": "Bergen"}
 
 
+def test_a_sign_of_change_says_no_value_again(world):
+    """All are dated ahead: the one that names no home was recorded last, and told before the second home."""
+    say(world, "I live in Oslo.", "2026-05-13T13:00:00Z")
+    say(world, "I live in Bergen.", "2026-05-13T15:00:00Z")
+    say(world, "We moved to Turku.", "2026-05-13T14:00:00Z")
+    work(world)
+    assert world.get("/user/identity", **USER)["facts"] == {"home": "Bergen"}
+
+
 @pytest.mark.usefixtures("unhurried")
 def test_what_was_taken_back_stays_so_whatever_others_say(world):
     say(world, "I live in Oslo.")

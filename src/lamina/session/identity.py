@@ -39,6 +39,8 @@ CORRECTABLE: Final[Mapping[str, str]] = {
 """The keys of ``facts``, and the predicate behind each."""
 
 _CHAIN_MAX: Final = 16
+_SAYS: Final = frozenset({Tie.EXTRACTED_FROM})
+"""What says a value. A turn that speaks of its matter with a sign of change does not."""
 
 
 def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str, now: Instant) -> Identity:
@@ -100,7 +102,8 @@ def _last_said(
         ((_said_at(each), each.recorded_at, fact.valid_from), fact, each)
         for fact in chain
         for each in own[fact.id]
-        if each.relation == Tie.TAKEN_BACK_BY or (_held_then(fact, each) and _has_begun(fact, each, now))
+        if each.relation == Tie.TAKEN_BACK_BY
+        or (each.relation in _SAYS and _held_then(fact, each) and _has_begun(fact, each, now))
     ]
     if not said:
         return None
