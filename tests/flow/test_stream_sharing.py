@@ -198,7 +198,13 @@ class Reader:
 
     async def read(self) -> None:
         event = await anext(self.stream)
-        events = event.events if isinstance(event, Burst) else [event] if isinstance(event, ServerSentEvent) else []
+        events = (
+            event.events
+            if isinstance(event, Burst)
+            else [event]
+            if isinstance(event, ServerSentEvent)
+            else []
+        )
         assert len(events) <= limits.LIFECYCLE_BATCH_MAX
         # Who made a scope may administer it, and its first write says so to the others.
         self.seen += [each.id for each in events if each.event != "policy_changed"]

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import mcp_types as types
-from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
+
+if TYPE_CHECKING:  # a private module of the SDK, which names what its server takes
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 __all__ = ["Answering"]
 
