@@ -3,7 +3,7 @@ import struct
 import numpy as np
 import pytest
 
-from lamina.models.maxsim import NO_TOKENS, best_cosines
+from lamina.models.maxsim import NO_TOKENS, Interaction
 from lamina.models.ports import Float32Array, TokenMatrix, TokenRows, quantise
 
 
@@ -14,7 +14,7 @@ def matrix(count: int, seed: int, width: int = 16) -> TokenMatrix:
 
 def maxsim(query: TokenMatrix, documents: TokenRows) -> Float32Array:
     """(n,): the score of each document."""
-    return best_cosines(query, documents).mean(axis=1)
+    return Interaction(query, documents).best.mean(axis=1)
 
 
 def naive(query: TokenMatrix, document: TokenMatrix) -> float:
@@ -45,8 +45,8 @@ def test_question_without_tokens_tells_nothing_apart() -> None:
 def test_maximum_over_texts_is_the_text_of_both() -> None:
     query, one, other = matrix(3, 0), matrix(4, 1), matrix(5, 2)
     both = TokenMatrix(np.concatenate([one.rows, other.rows]), np.concatenate([one.scales, other.scales]))
-    apart = best_cosines(query, TokenRows.joined([one, other])).max(axis=0)
-    assert best_cosines(query, TokenRows.joined([both]))[0] == pytest.approx(apart, abs=1e-6)
+    apart = Interaction(query, TokenRows.joined([one, other])).best.max(axis=0)
+    assert Interaction(query, TokenRows.joined([both])).best[0] == pytest.approx(apart, abs=1e-6)
 
 
 def eight_bits(one: TokenMatrix) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 
 from given import append
 from lamina.models.counter import WordPieceCounter
-from lamina.models.maxsim import NO_TOKENS
+from lamina.models.maxsim import NO_TOKENS, Interaction
 from lamina.models.ports import TokenMatrix, TokenRows, quantise
 from lamina.recall.excerpts import Excerpts, reading_of
 from lamina.recall.nearest import Stretches, maxsims, tokens_of_turns
@@ -40,7 +40,7 @@ def test_stretches_of_a_turn_have_the_tokens_that_are_theirs(
     counts: list[int], expected: list[float]
 ) -> None:
     turns = TokenRows.joined([matrix([NEAR, NEAR]), matrix([FAR, FAR, FAR, NEAR, FAR])])
-    first, tokens = tokens_of_turns(QUESTION, turns, [0, 1])
+    first, tokens = tokens_of_turns(Interaction(QUESTION, turns), [0, 1])
     assert first is not None
     assert tokens is not None
     own, other = maxsims([Stretches(tokens, 1, counts), Stretches(first, 0, [1])])
@@ -52,7 +52,7 @@ def test_stretches_have_their_tokens_where_some_were_left_out() -> None:
     rows = [FAR, FAR, NEAR, FAR, NEAR]  # of eight tokens, of which the second, fourth and fifth are not here
     all_of = TokenRows.joined([matrix([NEAR]), matrix(rows)])
     turns = TokenRows(all_of.rows, all_of.scales, all_of.counts, [None, 0b11100101])
-    first, tokens = tokens_of_turns(QUESTION, turns, [0, 1])
+    first, tokens = tokens_of_turns(Interaction(QUESTION, turns), [0, 1])
     assert first is not None
     assert tokens is not None
     near, other = maxsims([Stretches(tokens, 1, [1, 2, 2, 9]), Stretches(first, 0, [1])])
@@ -64,7 +64,7 @@ def test_sentences_are_counted_behind_the_name_of_who_said_them() -> None:
     counter = WordPieceCounter()
     (before, green) = counter.count(["Mia: I slept badly.", "We painted the fence green."])
     rows = [FAR] * before + [NEAR] * green + [FAR] * 6
-    (tokens,) = tokens_of_turns(QUESTION, TokenRows.joined([matrix(rows)]), [0])
+    (tokens,) = tokens_of_turns(Interaction(QUESTION, TokenRows.joined([matrix(rows)])), [0])
     assert tokens is not None
     said = reading_of(append(MemoryStore(), SAID)[0])
     counts, (name,) = said.counts(counter), counter.count(["Mia:"])
@@ -84,12 +84,12 @@ def test_what_parts_two_sentences_is_read_with_the_first() -> None:
 
 def test_a_turn_whose_vectors_are_still_to_come_has_none() -> None:
     rows = TokenRows.joined([matrix([NEAR]), matrix([]), matrix([FAR, NEAR])])
-    first, unread, last = tokens_of_turns(QUESTION, rows, [0, 1, 2])
+    first, unread, last = tokens_of_turns(Interaction(QUESTION, rows), [0, 1, 2])
     assert unread is None
     assert first is not None
     assert last is not None
     assert maxsims([Stretches(last, 0, [1, 1])]) == [pytest.approx([0, 1], abs=0.01)]
-    assert tokens_of_turns(matrix([]), rows, [0]) == [None]
+    assert tokens_of_turns(Interaction(matrix([]), rows), [0]) == [None]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ question's tokens, not the sum, so that scores of long and short questions share
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from lamina.models.ports import Float32Array, TokenMatrix, TokenRows
@@ -17,25 +19,38 @@ _BLOCK_ROWS = 1024
 """Rows that are turned into float32 at a time: they stay in the processor's cache, and no large matrix is made."""
 
 
-def best_cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
-    """(n, t) float32: the best cosine of each of the question's t tokens in each document. The mean of a row is the document's
-    MaxSim.
+class Interaction:
+    """A question and n documents, whose tokens are compared once, when somebody asks for it."""
 
-    The element-wise maximum of several rows is the row of those documents read as one. A question without
-    tokens has one column, of ``NO_TOKENS``.
-    """
-    best = np.full((len(documents.counts), max(len(query.rows), 1)), NO_TOKENS, np.float32)
-    filled = np.flatnonzero(documents.counts)
-    if not len(filled) or not len(query.rows):
+    def __init__(self, query: TokenMatrix, documents: TokenRows) -> None:
+        self.query = query
+        self.documents = documents
+
+    @cached_property
+    def cosines(self) -> Float32Array:
+        """(rows, t) float32: every row of the documents with each of the question's t tokens."""
+        return _token_cosines(self.query, self.documents)
+
+    @property
+    def best(self) -> Float32Array:
+        """(n, t) float32: the best cosine of each of the question's t tokens in each document. The mean of a row is the document's
+        MaxSim.
+
+        The element-wise maximum of several rows is the row of those documents read as one. A question without
+        tokens has one column, of ``NO_TOKENS``.
+        """
+        counts, query = self.documents.counts, self.query
+        best = np.full((len(counts), max(len(query.rows), 1)), NO_TOKENS, np.float32)
+        filled = np.flatnonzero(counts)
+        if not len(filled) or not len(query.rows):
+            return best
+        ends = np.cumsum(counts[filled])
+        starts = np.concatenate(([0], ends[:-1]))
+        best[filled] = np.maximum.reduceat(self.cosines, starts, axis=0)
         return best
-    ends = np.cumsum(documents.counts[filled])
-    starts = np.concatenate(([0], ends[:-1]))
-    best[filled] = np.maximum.reduceat(token_cosines(query, documents), starts, axis=0)
-    return best
 
 
-def token_cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
-    """(rows, t): every row of the documents with every token of the question."""
+def _token_cosines(query: TokenMatrix, documents: TokenRows) -> Float32Array:
     question = (query.rows.astype(np.float32) * query.scales[:, None]).T
     rows = documents.rows
     cosines = np.empty((len(rows), question.shape[1]), np.float32)

@@ -6,36 +6,21 @@ Nothing is read by the model again: the vectors of the turns are at hand, and wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from lamina.models.maxsim import NO_TOKENS, token_cosines
-from lamina.models.ports import Float32Array, TokenMatrix, TokenRows
+from lamina.models.maxsim import NO_TOKENS, Interaction
 
-__all__ = ["Stretches", "TurnTokens", "TurnsTokens", "maxsims", "tokens_of_turns"]
-
-
-class TurnsTokens:
-    """The token vectors of some turns and of the question, compared once somebody asks for one of them."""
-
-    def __init__(self, question: TokenMatrix, rows: TokenRows) -> None:
-        self._question = question
-        self._rows = rows
-
-    @cached_property
-    def cosines(self) -> Float32Array:
-        """(rows, t): every token of the turns with every token of the question."""
-        return token_cosines(self._question, self._rows)
+__all__ = ["Stretches", "TurnTokens", "maxsims", "tokens_of_turns"]
 
 
 class TurnTokens(NamedTuple):
-    """The tokens of one of the turns, as it was read with its speaker before it: the rows from ``start`` before ``end``, of all that were read or
-    of those in ``mask``, as ``TokenRows`` has it."""
+    """The tokens of one of the turns that were compared with a question, as it was read with its speaker before it: the rows from ``start``
+    before ``end``, of all that were read or of those in ``mask``, as ``TokenRows`` has it."""
 
-    turns: TurnsTokens
+    turns: Interaction
     start: int
     end: int
     mask: int | None = None
@@ -87,20 +72,14 @@ def maxsims(turns: Sequence[Stretches]) -> list[list[float]]:
     return near
 
 
-def tokens_of_turns(
-    question: TokenMatrix, tokens: TokenRows, places: Sequence[int]
-) -> list[TurnTokens | None]:
+def tokens_of_turns(turns: Interaction, places: Sequence[int]) -> list[TurnTokens | None]:
     """Those of the turns at ``places``; None where a turn has none yet, or the question has none."""
-    if not len(question.rows):
+    if not len(turns.query.rows):
         return [None] * len(places)
-    at = list(places)
-    counts = tokens.counts[at]
-    firsts, ends = (np.cumsum(tokens.counts) - tokens.counts)[at], np.cumsum(counts)
-    # Each turn's rows lie side by side: from its first among all, and on from where it begins here.
-    rows = np.arange(counts.sum()) + np.repeat(firsts - (ends - counts), counts)
-    turns = TurnsTokens(question, TokenRows(tokens.rows[rows], tokens.scales[rows], counts))
+    tokens, at = turns.documents, list(places)
+    ends, counts = np.cumsum(tokens.counts)[at].tolist(), tokens.counts[at].tolist()
     masks = [tokens.masks[place] for place in at] if tokens.masks else [None] * len(at)
     return [
         TurnTokens(turns, end - count, end, mask) if count else None
-        for count, end, mask in zip(counts.tolist(), ends.tolist(), masks, strict=True)
+        for end, count, mask in zip(ends, counts, masks, strict=True)
     ]

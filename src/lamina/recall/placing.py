@@ -189,7 +189,7 @@ def place(
 
 def _tokens(pool: EventPool, scored: Mapping[str, ScoredEvent]) -> dict[str, TurnTokens | None]:
     places = [one.at for one in scored.values()]
-    found = tokens_of_turns(pool.encoded.tokens[0], pool.turns.tokens, places) if places else []
+    found = tokens_of_turns(pool.compared, places)
     return dict(zip(scored, found, strict=True))
 
 

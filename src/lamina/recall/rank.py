@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.maxsim import best_cosines
+from lamina.models.maxsim import Interaction
 from lamina.models.ports import Float32Array
 from lamina.recall.signals import SIGNALS, QuestionFeatures, ScopeStatistics, Turns, as_if_read, signals_of
 from lamina.recall.weights import DEFAULT
@@ -37,14 +37,15 @@ def rank(
     weights: Mapping[str, float] = DEFAULT,
     *,
     limit: int | None = None,
+    compared: Interaction | None = None,
 ) -> list[Ranked]:
     """The turns of the pool, best first, all or the first ``limit``; equal scores keep the pool's order.
 
-    Signals without a weight add nothing.
+    Signals without a weight add nothing. ``compared`` is the question with the pool's tokens, where somebody has it.
     """
     if not len(pool):
         return []
-    near = best_cosines(question.tokens, pool.tokens)
+    near = (compared or Interaction(question.tokens, pool.tokens)).best
     pool, cosines = as_if_read(pool, near, pool.tokens.counts == 0, question, scope)
     parts = _parts(pool, question, scope, cosines, weights)
     scores = parts.sum(axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import compress
 from typing import Final
 
@@ -21,6 +22,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.language.days import DayNote
 from lamina.language.tokens import known_terms
+from lamina.models.maxsim import Interaction
 from lamina.models.ports import Embedder, Encoded, Float32Array, TokenRows
 from lamina.models.recent import RecentQuestions
 from lamina.recall.draw import Drawn, draw
@@ -39,7 +41,7 @@ _WARMED_FROM: Final = 1000
 """The scopes of so many events, the newest, are loaded before anybody asks."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class EventPool:
     """The candidates of one question as columns, with the figures of the searched scopes and what each arm brought.
 
@@ -66,6 +68,11 @@ class EventPool:
     """What ``Basis.removals`` is of the searched scopes, as they were read."""
     partial: bool
     """Whether something is still to be derived from what the plan sees: words are found as they are told, the rest follows."""
+
+    @cached_property
+    def compared(self) -> Interaction:
+        """The question with the tokens of the turns."""
+        return Interaction(self.encoded.tokens[0], self.turns.tokens)
 
 
 class Retriever:

@@ -58,7 +58,7 @@ def score_events(pool: EventPool, plan: Plan, limit: int) -> list[ScoredEvent]:
     if not len(pool.turns):
         return []
     question = question_features(plan, pool.encoded, pool.persons)
-    ranked = rank(pool.turns, question, pool.statistics, limit=limit)
+    ranked = rank(pool.turns, question, pool.statistics, limit=limit, compared=pool.compared)
     best = ranked[0].score
     return [
         ScoredEvent(

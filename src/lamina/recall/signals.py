@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.models.maxsim import best_cosines
+from lamina.models.maxsim import Interaction
 from lamina.models.ports import Float32Array, TokenMatrix, TokenRows
 
 K1, B = 1.2, 0.75
@@ -91,13 +91,13 @@ def signal_matrix(pool: Turns, question: QuestionFeatures, scope: ScopeStatistic
     """(n, len(SIGNALS)) float32, one row a turn of the pool in its order."""
     if not len(pool):
         return np.zeros((0, len(SIGNALS)), np.float32)
-    return signals_of(pool, question, scope, best_cosines(question.tokens, pool.tokens))
+    return signals_of(pool, question, scope, Interaction(question.tokens, pool.tokens).best)
 
 
 def signals_of(
     pool: Turns, question: QuestionFeatures, scope: ScopeStatistics, cosines: Float32Array
 ) -> Float32Array:
-    """As ``signal_matrix``, with the ``best_cosines`` of the pool (n, t) at hand."""
+    """As ``signal_matrix``, with the best cosines of the pool (n, t) at hand."""
     counts, lengths, previous, following = pool.counts, pool.lengths, pool.previous, pool.following
     idfs = np.array([idf(term, scope) for term in question.terms], np.float32)
     window_cosines = np.maximum(
@@ -126,7 +126,7 @@ def as_if_read(
     question: QuestionFeatures,
     scope: ScopeStatistics,
 ) -> tuple[Turns, Float32Array]:
-    """The pool and its ``best_cosines`` (n, t) with figures for the turns that are ``unread``: their vectors are not there yet.
+    """The pool and its best cosines (n, t) with figures for the turns that are ``unread``: their vectors are not there yet.
 
     A turn is found by its words at once, its vectors follow. Until then it is taken to be as near as the turns that were read are on
     average, and, by the share of the question's words that it holds, up to as near as the nearest: without that it would stand
