@@ -83,6 +83,27 @@ def test_who_would_wait_too_long_is_told_at_once(callers: Callers, monkeypatch: 
     assert caught.value.code == "SERVER_FULL"
 
 
+def test_who_waits_behind_others_alone_is_not_refused_for_their_queue(
+    callers: Callers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = RecallRoom(1)
+    with monkeypatch.context() as watched:
+        watched.setattr("lamina.recall.room.time.monotonic", iter([0.0, 10.0]).__next__)
+        with room.place("acme"):
+            pass  # from now on one takes a second
+    monkeypatch.setattr(limits, "RECALL_WAIT_S_MAX", 4.0)
+    with room.place("acme"):
+        for _ in range(4):
+            callers.ask(room, "acme")
+        with pytest.raises(Unavailable) as caught, room.place("acme"):
+            pass
+        zeta = callers.ask(room, "zeta")
+        assert room.waiting == 5
+    zeta.result(60)
+    assert caught.value.details["retry_after_s"] == 5
+    assert callers.served[:2] == ["acme", "zeta"]
+
+
 def test_a_recall_that_fails_gives_its_place_back() -> None:
     room = RecallRoom(1)
     for _ in range(2):

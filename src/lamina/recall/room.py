@@ -68,7 +68,11 @@ class RecallRoom:
                 self._running += 1
                 return None
             count, theirs = self._count(), len(self._waiting.get(tenant_id, ()))
-            wait_s = (count + 1) * self._takes_s / self._at_once
+            # In turn: of each other tenant no more are served before than of its own.
+            before = theirs + sum(
+                min(len(queue), theirs + 1) for tenant, queue in self._waiting.items() if tenant != tenant_id
+            )
+            wait_s = (before + 1) * self._takes_s / self._at_once
             retry = {"retry_after_s": max(1.0, wait_s)}
             if theirs >= self._of_tenant_max:
                 raise Busy(
