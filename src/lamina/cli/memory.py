@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -373,13 +374,14 @@ def _correction_options(why: str | None, quote: str | None) -> CorrectionOptions
 
 
 def _scalar(value: str) -> str | int | float:
-    """A number where the words are one."""
+    """A number where the words are one and come back as they are: 01067, +49170 and 1.10 are more than their number."""
     for kind in (int, float):
         try:
             number: int | float = kind(value)
         except ValueError:
             continue
-        return number if number == number and abs(number) != float("inf") else value
+        if str(number) == value and isfinite(number):
+            return number
     return value
 
 

@@ -135,3 +135,16 @@ def test_a_command_corrects_a_number_with_a_number(client: Client, live: Any, ru
     assert run("correct", seats.id, "250").exit_code == 0
     live.drain()
     assert [fact.object.value for fact in _held(client)] == [250]
+
+
+@pytest.mark.parametrize("value", ["01067", "+4917012345", "1.10", "1e5", "1_000", "٣"])
+def test_a_command_keeps_what_is_more_than_its_number(
+    client: Client, live: Any, run: Run, value: str
+) -> None:
+    client.experience(content={"kind": "triple", "subject": "Acme", "predicate": "has_code", "object": "old"})
+    live.drain()
+    (code,) = _held(client)
+    assert run("correct", code.id, value).exit_code == 0
+    live.drain()
+    (held,) = _held(client)
+    assert (held.object.name or held.object.value) == value
