@@ -177,6 +177,18 @@ def test_a_turn_that_the_server_finds_wrong_is_not_sent_for_ever(host: Host) -> 
     assert kept(host) == []
 
 
+@pytest.mark.parametrize("odd", ["\ud83d", "\x00"], ids=["half an emoji", "NUL"])
+def test_half_an_emoji_does_not_keep_what_is_behind_it_from_being_sent(host: Host, odd: str) -> None:
+    host.starts()
+    host.says(f"We ship on Friday {odd}")
+    host.stops(f"Noted {odd}")
+    host.says("We use tabs.")
+    host.stops("Tabs.")
+    shown = ["We ship on Friday \ufffd", "Noted \ufffd", "We use tabs.", "Tabs."]
+    assert [text for _, text in kept(host)] == shown
+    assert "lamina-memory" in host.starts(session="s-2")
+
+
 def test_two_sessions_in_a_folder_lose_nothing_of_each_other(host: Host) -> None:
     host.says("We ship on Friday.", session="one")
     host.starts(session="two")

@@ -99,7 +99,7 @@ class Memory:
         out += [] if with_own else [{"NOT": {"session": self._session}}]
         asked = {
             "scope": self.scope,
-            "query": masked(prompt)[:_QUERY_LENGTH_MAX],
+            "query": masked(_sendable(prompt))[:_QUERY_LENGTH_MAX],
             "budgets": {"max_tokens": _RECALL_TOKENS},
             "filters": {"AND": out},
         }
@@ -140,7 +140,7 @@ class Memory:
         return {"subject_kind": self._line.kind, "subject_id": self._line.id}
 
     def _store(self, at: str, role: str, text: str, speaker: str, session: str, *labels: str) -> None:
-        text = masked(text)
+        text, session = masked(_sendable(text)), _sendable(session)
         key = hashlib.sha256("\n".join((session, at, role, text)).encode()).hexdigest()[:40]
         envelope: dict[str, Any] = {
             "scope": self.scope,
@@ -174,3 +174,9 @@ class Memory:
             said = result.get("structuredContent") or {}
             raise Refused(400, str(said.get("error_code", "")), str(said.get("hint") or ""))
         return result
+
+
+def _sendable(text: str) -> str:
+    """The text without what no server takes: hosts cut texts inside an emoji, and half of one, or NUL, would keep the turn, and all that
+    wait behind it, from being sent for ever."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
