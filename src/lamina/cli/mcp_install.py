@@ -13,6 +13,7 @@ import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,6 +59,8 @@ def plan_install(host: Host, file: Path, command: list[str], environment: Mappin
     expected = _put(document, path, wanted)
     if host.name == "opencode" and not document:
         expected = {"$schema": "https://opencode.ai/config.json"} | expected
+    if expected == document:
+        return Planned(file, text, text or "")
     change = _toml_with if host.form == "toml" else _json_with
     return _checked(host, file, text, change, expected, path)
 
@@ -336,4 +339,22 @@ def _toml_without(text: str, expected: dict[str, Any], path: tuple[str, ...]) ->
         for name in path[:-1]:
             servers = servers[name]
         del servers[NAME]
-        return tomlkit.dumps(document)
+        return _with_comments_behind(text, tomlkit.dumps(document))
+
+
+def _with_comments_behind(before: str, after: str) -> str:
+    """The text after a table was cut out, with the comments that stood behind its last key: they are as likely of the table that follows."""
+    lines, left = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    first = next(
+        (place for place, both in enumerate(zip(lines, left, strict=False)) if both[0] != both[1]), len(left)
+    )
+    last = first + len(lines) - len(left)
+    if lines[last:] != left[first:]:
+        return after  # its parts stood in several places
+    kept = list(
+        takewhile(
+            lambda line: line.strip() == "" or line.lstrip().startswith("#"), reversed(lines[first:last])
+        )
+    )
+    behind = kept[::-1] if any(line.strip() for line in kept) else []
+    return "".join([*left[:first], *behind, *left[first:]])

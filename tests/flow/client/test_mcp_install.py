@@ -219,6 +219,24 @@ def test_toml_in_all_its_forms(text: str, home: Path, run: Run) -> None:
     assert "lamina" not in said(file).get("mcp_servers", {})
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_comment_on_the_table_behind_ours_stays_when_ours_goes(home: Path, run: Run, end: str) -> None:
+    file = home / WHERE["codex"]
+    file.parent.mkdir()
+    lines = [
+        "# mine",
+        "[mcp_servers.lamina]",
+        'command = "lamina"',
+        "",
+        "[mcp_servers.lamina.env]",
+        'A = "1"',
+    ]
+    behind = ["", "# the one for work, its key is in the safe", "[mcp_servers.git]", 'command = "git"', ""]
+    file.write_bytes(end.join(lines + behind).encode())
+    run("uninstall", "--client", "codex")
+    assert file.read_bytes().decode() == end.join(["# mine", *behind])
+
+
 def test_print_writes_nothing(home: Path, run: Run) -> None:
     for client in HOSTS:
         result = run(
