@@ -73,7 +73,8 @@ def test_a_large_batch_is_stored_and_repeated_as_a_small_one_is(world: Any) -> N
 
 def test_one_callers_bodies_have_a_bound(make_world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "lamina.http.bodies.Bodies.__init__.__kwdefaults__", {"bytes_max": 9, "of_caller_max": 5}
+        "lamina.http.bodies.Bodies.__init__.__kwdefaults__",
+        {"bytes_max": 9, "of_tenant_max": 7, "of_caller_max": 5},
     )
     world = make_world()
     large = b'{"query":"' + b"x" * limits.BODY_UNCOUNTED_BYTES_MAX + b'"}'

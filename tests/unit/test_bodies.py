@@ -44,6 +44,23 @@ def test_a_caller_has_a_share_of_the_bytes_and_all_have_a_bound() -> None:
     assert bodies.held == 0
 
 
+def test_a_tenant_leaves_room_for_the_bodies_of_others() -> None:
+    bodies = Bodies(bytes_max=3 * LARGE, of_tenant_max=2 * LARGE, of_caller_max=2 * LARGE)
+    with (
+        bodies.holding("acme/user:a") as one,
+        bodies.holding("acme/user:b") as two,
+        bodies.holding("zeta/user:a") as other,
+    ):
+        one.hold(LARGE)
+        two.hold(LARGE)
+        with pytest.raises(Busy) as theirs, bodies.holding("acme/user:c") as third:
+            third.hold(LARGE)
+        assert theirs.value.code == "TOO_MUCH_AT_ONCE"
+        other.hold(LARGE)
+    with bodies.holding("acme/user:c") as later:
+        later.hold(2 * LARGE)
+
+
 def test_a_body_that_grows_is_counted_once() -> None:
     bodies = Bodies()
     with bodies.holding("a") as held:

@@ -35,7 +35,7 @@ class HeldBody:
     def hold(self, size: int) -> None:
         """Count a body that is this large so far; small ones are not counted.
 
-        Raises ``Busy`` (TOO_MUCH_AT_ONCE) for the caller's share, ``Unavailable`` (SERVER_FULL) for that of all.
+        Raises ``Busy`` (TOO_MUCH_AT_ONCE) for the caller's share or their tenant's, ``Unavailable`` (SERVER_FULL) for that of all.
         """
         if size > limits.BODY_UNCOUNTED_BYTES_MAX and size > self.bytes:
             self._bodies.add(self._caller, size - self.bytes)
@@ -49,17 +49,20 @@ class HeldBody:
 
 
 class Bodies:
-    """All bodies that one server holds. Used on its event loop only."""
+    """All bodies that one server holds. Used on its event loop only. A caller is ``tenant/actor``, or an address of nobody known."""
 
     def __init__(
         self,
         *,
         bytes_max: int = limits.BODIES_BYTES_MAX,
+        of_tenant_max: int = limits.BODIES_OF_TENANT_BYTES_MAX,
         of_caller_max: int = limits.BODIES_OF_CALLER_BYTES_MAX,
     ) -> None:
         self._bytes_max = bytes_max
+        self._of_tenant_max = of_tenant_max
         self._of_caller_max = of_caller_max
         self._of: Counter[str] = Counter()
+        self._of_tenant: Counter[str] = Counter()
         self._parser = ThreadPoolExecutor(1, thread_name_prefix="lamina-parse")
         self._bulk_parser = ThreadPoolExecutor(1, thread_name_prefix="lamina-parse-bulk")
 
@@ -79,16 +82,19 @@ class Bodies:
 
     def add(self, caller: str, size: int) -> None:
         """Count bytes of a caller, or raise as ``HeldBody.hold`` does."""
-        if self._of[caller] + size > self._of_caller_max:
-            self.take_away(caller, 0)
-            raise Busy(
-                "TOO_MUCH_AT_ONCE",
-                f"your requests hold more than {self._of_caller_max} bytes at once",
-                hint="send one large request after another",
-                details={"retry_after_s": limits.BODIES_RETRY_S, "bytes_max": self._of_caller_max},
-            )
+        tenant = _tenant_of(caller)
+        for who, holds, most in (
+            ("your", self._of.get(caller, 0), self._of_caller_max),
+            ("your tenant's", self._of_tenant.get(tenant, 0), self._of_tenant_max),
+        ):
+            if holds + size > most:
+                raise Busy(
+                    "TOO_MUCH_AT_ONCE",
+                    f"{who} requests hold more than {most} bytes at once",
+                    hint="send one large request after another",
+                    details={"retry_after_s": limits.BODIES_RETRY_S, "bytes_max": most},
+                )
         if self.held + size > self._bytes_max:
-            self.take_away(caller, 0)
             raise Unavailable(
                 "SERVER_FULL",
                 f"requests hold more than {self._bytes_max} bytes at once",
@@ -96,12 +102,14 @@ class Bodies:
                 details={"retry_after_s": limits.BODIES_RETRY_S},
             )
         self._of[caller] += size
+        self._of_tenant[tenant] += size
 
     def take_away(self, caller: str, size: int) -> None:
         """Bytes of a caller that are held no more."""
-        self._of[caller] -= size
-        if not self._of[caller]:
-            del self._of[caller]
+        for of, who in ((self._of, caller), (self._of_tenant, _tenant_of(caller))):
+            of[who] -= size
+            if not of[who]:
+                del of[who]
 
     async def parsed(self, parse: Callable[[], T], size: int) -> T:
         """What ``parse`` makes of a body of some size, wherever that holds nobody up."""
@@ -163,6 +171,10 @@ async def read_json(
         scan = JsonScan(bounds)
         scan.feed(body)
     return body, scan
+
+
+def _tenant_of(caller: str) -> str:
+    return caller.partition("/")[0]
 
 
 def _too_large(bytes_max: int) -> TooLarge:
