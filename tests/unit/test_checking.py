@@ -14,6 +14,7 @@ import pytest
 from lamina.coordination.checking import bounds
 from lamina.coordination.checking.sandbox import CheckOutcome, Sandbox
 from lamina.errors import Invalid, LaminaError
+from lamina.kernel.folder_socket import socket_path
 from lamina.kernel.relay import RelayGrant, RelayRight
 from lamina.settings import Settings
 from lamina.store.ports.documents import Change, ChangeKind, Write
@@ -60,6 +61,38 @@ def test_what_the_machine_keeps_apart_is_apart_and_the_rest_is_named(tmp_path: P
         outcome = run(tmp_path, code)
     seen = ("network" in outcome.not_apart, "data" in outcome.not_apart)
     assert outcome.stdout.split() == [str(each) for each in seen], outcome
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "umount {0}",
+        "umount -l {0}",
+        "mount --bind {0}/.. {0}/..",
+        "unshare -Urm sh -c 'umount {0}; cat {0}/*'",
+    ],
+)
+def test_what_is_hidden_stays_hidden_from_who_would_uncover_it(tmp_path: Path, way: str) -> None:
+    data, work = tmp_path / "data", tmp_path / "work"
+    data.mkdir()
+    work.mkdir()
+    (data / "lamina.db").write_text("rows")
+    sandbox = Sandbox([data], time.monotonic)
+    outcome = sandbox.run(["sh", "-c", f"{way.format(data)}; cat {data}/lamina.db"], work)
+    assert "data" in outcome.not_apart or "rows" not in outcome.stdout
+
+
+def test_the_socket_of_a_data_folder_with_a_long_path_is_hidden_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, work, beside = tmp_path / ("d" * 120), tmp_path / "work", tmp_path / "temporary"
+    monkeypatch.setattr("tempfile.tempdir", str(beside))
+    place = socket_path(data)
+    for folder in (data, work, place.parent):
+        folder.mkdir(parents=True)
+    place.write_text("here")
+    outcome = Sandbox([data], time.monotonic).run(["sh", "-c", f"cat {place}; ls {place.parent}"], work)
+    assert "data" in outcome.not_apart or outcome.stdout == ""
 
 
 def test_a_command_and_what_it_began_end_with_their_time(tmp_path: Path) -> None:

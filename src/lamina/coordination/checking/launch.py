@@ -13,7 +13,11 @@ import resource
 import sys
 from collections.abc import Sequence
 
-__all__ = ["hidden", "launched"]
+__all__ = ["hidden", "launched", "without_powers"]
+
+_DROP_FROM_BOUNDS = 24  # PR_CAPBSET_DROP of prctl(2)
+_NO_NEW_PRIVILEGES = 38  # PR_SET_NO_NEW_PRIVS
+_POWERS_MAX = 64  # the kernel has some forty, and refuses the first that it does not know
 
 
 def launched(arguments: Sequence[str]) -> None:
@@ -21,6 +25,8 @@ def launched(arguments: Sequence[str]) -> None:
     bounds = json.loads(arguments[0])
     for folder in bounds["hidden"]:
         hidden(folder)
+    if bounds["hidden"]:
+        without_powers()
     for name, most in bounds["limits"].items():
         resource.setrlimit(getattr(resource, name), (most, most))
     try:
@@ -34,6 +40,17 @@ def hidden(folder: str) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(b"none", os.fsencode(folder), b"tmpfs", 0, b"size=4k"):
         raise OSError(ctypes.get_errno(), "the folder cannot be hidden")
+
+
+def without_powers() -> None:
+    """Nothing that this process becomes has a power over what was mounted for it, though it is the root of its namespace: who could
+    mount could take an empty folder away again. Raises ``OSError``."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    dropped = 0
+    while dropped < _POWERS_MAX and libc.prctl(_DROP_FROM_BOUNDS, dropped, 0, 0, 0) == 0:
+        dropped += 1
+    if not dropped or libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "the powers of the namespace cannot be dropped")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """A command in a process of its own: no shell, no input, bounds of time, memory and output, and apart as far as the machine can.
 
 What keeps it apart are namespaces of Linux, by ``unshare``: no network, no other processes, and empty folders where the
-server has its data and its backups. Which of them a machine has is tried once. Where one is missing, the outcome names it.
+server has its data, its backups and its socket, which no power is left to uncover. Which of them a machine has is tried
+once. Where one is missing, the outcome names it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from lamina.coordination.checking import bounds
+from lamina.kernel.folder_socket import socket_path
 
 __all__ = ["APART", "CheckOutcome", "Sandbox"]
 
@@ -64,12 +66,14 @@ class _Way:
 
 
 class Sandbox:
-    """Runs commands. ``data`` are the server's folders, which are hidden from them; ``seconds`` measures how long they take."""
+    """Runs commands. ``data`` are the server's folders, which are hidden from them with their sockets; ``seconds`` measures how long they take."""
 
     def __init__(
         self, data: Sequence[Path], seconds: Callable[[], float], *, wait_s: float = bounds.CHECK_WAIT_S
     ) -> None:
-        self._data = [folder.absolute() for folder in data]
+        # The socket of a folder may be elsewhere, and who reaches it is taken for the server's user.
+        places = (place for folder in data for place in (folder, socket_path(folder).parent))
+        self._data = list(dict.fromkeys(place.resolve() for place in places))
         self._seconds = seconds
         self._wait_s = wait_s
         self._found: _Way | None = None
