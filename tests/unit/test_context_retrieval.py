@@ -419,6 +419,22 @@ def test_a_snapshot_of_an_earlier_state_looks_at_the_likeliest(
     assert past(context, include_types=["memory"]) == (["memory/notes/tea.md", "memory/notes/new.md"], 1)
 
 
+def test_what_is_erased_while_a_snapshot_is_taken_is_not_in_it(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context.write("memory/notes/tea.md", "tea")
+    context.write("memory/notes/ana.md", "tea with Ana")
+    listed = context.store.documents.below
+
+    def erasing(*given: Any, **more: Any) -> Any:
+        page = listed(*given, **more)
+        context.store.traces.erase_documents("acme", ["memory/notes/ana.md"])
+        return page
+
+    monkeypatch.setattr(context.store.documents, "below", erasing)
+    assert past(context) == (["memory/notes/tea.md"], None)
+
+
 def test_what_a_snapshot_cannot_hold_is_not_read_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     context = Context()
     context.write("memory/a.md", "tea")

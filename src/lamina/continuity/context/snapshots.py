@@ -146,7 +146,8 @@ class Snapshots:
                 left_out += len(paths) - looked_at
                 break
             document = self._documents.read(tenant_id, path, at=at)
-            assert document is not None, "what stood at an instant goes on to have stood there"
+            if document is None:
+                continue  # erased meanwhile: all else that stood at an instant goes on to have stood there
             bytes_left -= len(document.content)
             item = _item(document, terms, commit.sha)
             if not request.include_types or item["type"] in request.include_types:
