@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import socket
 import sys
 import time
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from lamina.coordination.checking import bounds
+from lamina.coordination.checking.folders import check_folder, left_over_taken_away
 from lamina.coordination.checking.sandbox import CheckOutcome, Sandbox
 from lamina.errors import Invalid, LaminaError
 from lamina.kernel.folder_socket import socket_path
@@ -147,6 +150,28 @@ def test_a_check_sees_the_files_of_a_commit_that_its_caller_may_read() -> None:
         with pytest.raises(LaminaError) as refused:
             check(agents, **sent)
         assert refused.value.code == code
+
+
+def test_what_a_killed_server_left_of_a_check_is_taken_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for name in ("lamina-check-left", "lamina-check-runs", "lamina-check-begins", "lamina-else"):
+        (tmp_path / name / "memory").mkdir(parents=True)
+        (tmp_path / name / "memory" / "ana.md").write_text("Ana's")
+        if name != "lamina-check-begins":
+            os.utime(tmp_path / name, (0, 0))
+    (tmp_path / "lamina-check-link").symlink_to(tmp_path / "lamina-else")
+    running = os.open(tmp_path / "lamina-check-runs", os.O_RDONLY)
+    fcntl.flock(running, fcntl.LOCK_EX)
+    with check_folder() as folder:
+        assert sorted(each.name for each in tmp_path.iterdir()) == sorted(
+            [folder.name, "lamina-check-begins", "lamina-check-link", "lamina-check-runs", "lamina-else"]
+        )
+    os.close(running)
+    left_over_taken_away()
+    assert not (tmp_path / "lamina-check-runs").exists()
+    assert (tmp_path / "lamina-else" / "memory" / "ana.md").exists()
 
 
 @every_row("text", ["make", "deploy=x", "test=", "test=a;test=b", "lint='a"])

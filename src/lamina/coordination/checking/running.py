@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from lamina.continuity.landing import Told, landed
 from lamina.continuity.permission import Reach
 from lamina.coordination.artifacts.checks import refused
 from lamina.coordination.checking import bounds
+from lamina.coordination.checking.folders import check_folder, left_over_taken_away
 from lamina.coordination.checking.requests import Checked, CheckRun, RunCheck
 from lamina.coordination.checking.sandbox import CheckOutcome
 from lamina.coordination.features import check_offered
@@ -58,6 +58,8 @@ class Checking:
         self._run = run
         self._commands = commands
         self._alone = threading.Lock()
+        if commands:
+            left_over_taken_away()
 
     def check(self, request: RunCheck, call: Call) -> Answer:
         """Run the command of a profile over the files of a commit."""
@@ -76,9 +78,9 @@ class Checking:
                 details={"retry_after_s": bounds.CHECK_RETRY_S},
             )
         try:
-            with tempfile.TemporaryDirectory(prefix="lamina-check-", ignore_cleanup_errors=True) as folder:
-                self._fill(_Tree(Path(folder), commit), call)
-                outcome = self._run(command, Path(folder))
+            with check_folder() as folder:
+                self._fill(_Tree(folder, commit), call)
+                outcome = self._run(command, folder)
         finally:
             self._alone.release()
         run = CheckRun(
