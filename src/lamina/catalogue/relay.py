@@ -54,7 +54,7 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "Invalid",
         CLIENTS,
         "The folder is no git repository, has no commits, is damaged or shallow, or has what documents cannot hold: merges, links, "
-        "submodules, paths that are not accepted, encodings that are not known or dates in the future. The message says which. Nothing was stored.",
+        "submodules, unusual paths or encodings, or dates in the future. The message says which. Nothing was stored.",
         hint="name a clone of a repository that this server wrote",
     ),
     "INVALID_GRANT": ErrorCode(
