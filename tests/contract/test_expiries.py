@@ -87,11 +87,18 @@ def test_what_is_over_leaves_lists_and_stays_under_its_id(store: Store, clock: M
     assert held[gone].counts
     assert held[gone].content == {"kind": "text", "text": "a"}
     assert (store.expiries.through(TENANT, ALICE), store.expiries.through(TENANT, BOB)) == (1, 0)
-    assert store.expiries.entries(TENANT, after=0, limit=9) == [entry]
-    assert store.expiries.entries(TENANT, after=entry.position, limit=9) == []
+    assert store.expiries.entries(TENANT, ALICE, after=0, limit=9) == [entry]
+    assert store.expiries.entries(TENANT, ALICE, after=entry.position, limit=9) == []
+    assert store.expiries.entries(TENANT, BOB, after=0, limit=9) == []
     assert store.expiries.is_waiting(TENANT, ALICE)
     assert not store.expiries.is_waiting(TENANT, BOB)
     assert store.expiries.expire(TENANT, ALICE, None, over(gone)) is None
+    theirs = store.expiries.expire(TENANT, BOB, None, over(other))
+    assert theirs is not None
+    entered = {ALICE: entry.position, BOB: theirs.position}
+    assert store.expiries.entered(TENANT, after=0) == entered
+    assert store.expiries.entered(TENANT, after=entry.position) == {BOB: theirs.position}
+    assert store.expiries.entered(TENANT, after=theirs.position) == store.expiries.entered("b", after=0) == {}
 
 
 def test_a_record_is_renewed_by_whatever_bears_it_out(store: Store, clock: ManualClock) -> None:

@@ -93,7 +93,7 @@ def test_what_rests_on_expired_events_alone_ends_where_the_log_says_so(memory: M
     assert memory.homes() == [("Porto", START + DAY, None)]
     assert predicates(memory.held(Layer.FACTS)) == {"lives_in"}
     assert predicates(memory.held(Layer.BELIEFS)) == {"lives_in"}
-    (entry,) = memory.store.expiries.entries(TENANT, after=0, limit=9)
+    (entry,) = memory.store.expiries.entries(TENANT, ALICE, after=0, limit=9)
     before = memory.held(Layer.FACTS, entry.recorded_at - 1)
     assert predicates(before) == {"lives_in", "works_as"}, "readers of that time see what was held then"
     assert expire(memory) == {}, "what is over is over once"
@@ -177,7 +177,7 @@ def test_what_was_sent_to_another_scope_ends_there(memory: Memory) -> None:
     let_pass(memory, 11)
     assert expire(memory) == {Layer.EVENTS: 2}
     assert believed() == []
-    assert len(memory.store.expiries.entries(TENANT, after=0, limit=9)) == 2
+    assert len(memory.store.expiries.entries(TENANT, ALICE, after=0, limit=9)) == 2
     assert replays(memory)
 
 
@@ -254,6 +254,30 @@ def words_of(memory: Memory) -> list[str]:
     return [str(event.content["text"]) for event in told if "text" in event.content]
 
 
+def test_what_was_found_to_be_done_is_not_read_again(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks_for = expirer(memory, replace(SHORT, erases=True))
+    read: list[Event] = []
+    entries = memory.store.expiries.entries
+
+    def reads(*asked: Any, **more: Any) -> Any:
+        found = entries(*asked, **more)
+        read.extend(found)
+        return found
+
+    monkeypatch.setattr(memory.store.expiries, "entries", reads)
+    for _ in range(4):
+        memory.tell("I live in Porto.", memory.clock.at)
+        memory.derive()
+        let_pass(memory, 11)
+        looks_for.step()
+        memory.derive()
+        looks_for.step()
+        assert words_of(memory) == []
+        read.clear()
+        looks_for.step()
+        assert read == []
+
+
 def test_it_is_erased_only_where_the_policy_says_so(memory: Memory) -> None:
     memory.tell("I live in Porto.", START)
     memory.derive()
@@ -261,7 +285,7 @@ def test_it_is_erased_only_where_the_policy_says_so(memory: Memory) -> None:
     expire(memory)
     expire(memory)
     assert words_of(memory) == ["I live in Porto."]
-    (entry,) = memory.store.expiries.entries(TENANT, after=0, limit=9)
+    (entry,) = memory.store.expiries.entries(TENANT, ALICE, after=0, limit=9)
     erases = replace(SHORT, erases=True)
     assert expirer(memory, erases).count(TENANT) == [ExpiringCount(TENANT, ALICE, Layer.EVENTS, 0, 1)]
     expire(memory, erases)

@@ -223,7 +223,8 @@ def expire_some(world: World) -> None:
     store.expiries.expire(TENANT, scope, into, Expiry(layer, some, now, rules.follows(layer)))
     world.settle()
     over: set[str] = set()
-    for entry in store.expiries.entries(TENANT, after=0, limit=1000):
+    entered = store.expiries.entered(TENANT, after=0)
+    for entry in [e for each in entered for e in store.expiries.entries(TENANT, each, after=0, limit=1000)]:
         said = expiry_of(entry)
         assert said is not None
         over |= set(said.ids) if said.layer is Layer.EVENTS and Layer.FACTS in said.follows else set()

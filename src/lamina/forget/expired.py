@@ -6,7 +6,7 @@ What is left to erase is told by the entries of the log and by what stands, so t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from lamina import limits
@@ -44,6 +44,17 @@ class LeftToErase:
     records: tuple[str, ...]
 
 
+@dataclass(slots=True)
+class _Looked:
+    """How far the entries of a tenant were looked at: the position of the newest, the scopes in which something may be left, and in each
+    through which position it was looked, with the entries up to there of which something was left, or was still to be derived."""
+
+    newest: int = 0
+    open: set[Scope] = field(default_factory=set)
+    through: dict[Scope, int] = field(default_factory=dict)
+    waiting: dict[Scope, set[str]] = field(default_factory=dict)
+
+
 class ExpiredEraser:
     """Erases what entries of the log say is over, once that is derived. Each part is put into the list of ``tombstones`` before it goes."""
 
@@ -60,7 +71,7 @@ class ExpiredEraser:
         self._rules = rules
         self._erasure_rules = erasure_rules
         self._tombstones = tombstones
-        self._done: set[str] = set()
+        self._looked: dict[str, _Looked] = {}
 
     def erase(self, tenant_id: str) -> None:
         """Erase all that is left of a tenant's."""
@@ -68,21 +79,42 @@ class ExpiredEraser:
             self._erase(each)
 
     def left(self, tenant_id: str) -> Iterator[LeftToErase]:
-        """What is left to erase of the entries of a tenant, oldest first, where its policy says so and no legal hold keeps the scope."""
-        after = 0
-        while entries := self._store.expiries.entries(tenant_id, after=after, limit=limits.FORGET_PAGE):
-            after = entries[-1].position
-            for entry in entries:
-                rules = self._rules(tenant_id, entry.scope)
-                if entry.id in self._done or not rules.erases or rules.keeps(entry.scope):
-                    continue
-                if self._store.jobs.of_event(tenant_id, entry.id):
-                    continue  # what is to be erased with it is still held
-                left = self._left_of(entry)
-                if left.events or left.records:
-                    yield left
-                else:
-                    self._done.add(entry.id)
+        """What is left to erase of the entries of a tenant, scope by scope and oldest first, where its policy says so and no legal hold
+        keeps the scope. What was found to be done is not looked at again."""
+        looked = self._looked.setdefault(tenant_id, _Looked())
+        entered = self._store.expiries.entered(tenant_id, after=looked.newest)
+        looked.newest = max(entered.values(), default=looked.newest)
+        looked.open.update(entered)
+        for scope in sorted(looked.open):
+            rules = self._rules(tenant_id, scope)
+            if rules.erases and not rules.keeps(scope):
+                yield from self._left_in(tenant_id, scope, looked)
+
+    def _left_in(self, tenant_id: str, scope: Scope, looked: _Looked) -> Iterator[LeftToErase]:
+        waiting = looked.waiting.setdefault(scope, set())
+        for entry in self._entries(tenant_id, scope, looked):
+            waiting.add(entry.id)
+            looked.through[scope] = max(entry.position, looked.through.get(scope, 0))
+            if self._store.jobs.of_event(tenant_id, entry.id):
+                continue  # what is to be erased with it is still held
+            left = self._left_of(entry)
+            if left.events or left.records:
+                yield left
+            else:
+                waiting.discard(entry.id)
+        if not waiting:
+            looked.open.discard(scope)
+
+    def _entries(self, tenant_id: str, scope: Scope, looked: _Looked) -> Iterator[Event]:
+        """Those that waited before, but for what is gone, and those that are new."""
+        held = self._store.log.get(tenant_id, looked.waiting[scope])
+        there = [each for each in held.values() if expiry_of(each) is not None]
+        looked.waiting[scope].intersection_update([each.id for each in there])
+        yield from sorted(there, key=lambda each: each.position)
+        after = looked.through.get(scope, 0)
+        while page := self._store.expiries.entries(tenant_id, scope, after=after, limit=limits.FORGET_PAGE):
+            yield from page
+            after = page[-1].position
 
     def _left_of(self, entry: Event) -> LeftToErase:
         expiry = expiry_of(entry)
@@ -125,7 +157,7 @@ class ExpiredEraser:
             floor=rules.floor,
         )
         erase_part(self._store, self._tombstones, erasure, _listed(erasure, entry, self._clock.now()))
-        self._done.add(entry.id)
+        self._looked[entry.tenant_id].waiting[entry.scope].discard(entry.id)
 
 
 def _has_ended(record: Record) -> bool:

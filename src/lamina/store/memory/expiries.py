@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lamina.kernel.events import Event, Stage
+from lamina.kernel.events import EXPIRY, Event, Stage
 from lamina.kernel.expiry import Expiry, expiry_of
 from lamina.kernel.ids import IdSource
 from lamina.kernel.records import Layer
@@ -133,9 +133,22 @@ class MemoryExpiries:
             tables.about = entry.id
             return entry
 
-    def entries(self, tenant_id: str, *, after: int, limit: int) -> Sequence[Event]:
+    def entered(self, tenant_id: str, *, after: int) -> dict[Scope, int]:
+        """Mirrors ``Expiries.entered``."""
+        found = [
+            each
+            for each in _of_tenant(self._memory.tables, tenant_id)
+            if each.position > after and each.origin.channel == EXPIRY
+        ]
+        return {each.scope: each.position for each in sorted(found, key=lambda each: each.position)}
+
+    def entries(self, tenant_id: str, scope: Scope, *, after: int, limit: int) -> Sequence[Event]:
         """Mirrors ``Expiries.entries``."""
-        found = [each for each in _of_tenant(self._memory.tables, tenant_id) if each.position > after]
+        found = [
+            each
+            for each in _of_tenant(self._memory.tables, tenant_id)
+            if each.scope == scope and each.position > after
+        ]
         return [each for each in found if expiry_of(each) is not None][:limit]
 
 

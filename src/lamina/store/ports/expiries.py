@@ -84,6 +84,10 @@ class Expiries(Protocol):
         """
         ...
 
-    def entries(self, tenant_id: str, *, after: int, limit: int) -> Sequence[Event]:
-        """The entries of expiry of a tenant past a position, in the order of the log."""
+    def entered(self, tenant_id: str, *, after: int) -> dict[Scope, int]:
+        """The scopes with entries of expiry past a position, each with the position of its newest; as costly as there are scopes with any."""
+        ...
+
+    def entries(self, tenant_id: str, scope: Scope, *, after: int, limit: int) -> Sequence[Event]:
+        """The entries of expiry of a scope past a position that have their content, in the order of the log."""
         ...

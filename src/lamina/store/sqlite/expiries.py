@@ -117,7 +117,12 @@ class SqliteExpiries:
 
         return self._writer.write(work, event_of=lambda entry: entry.id if entry else None)
 
-    def entries(self, tenant_id: str, *, after: int, limit: int) -> Sequence[Event]:
+    def entered(self, tenant_id: str, *, after: int) -> dict[Scope, int]:
+        """Mirrors ``Expiries.entered``."""
+        rows = self._readers.rows(_SQL["expiry_scopes"], (tenant_id, after))
+        return {Scope(scope): int(newest) for scope, newest in rows}
+
+    def entries(self, tenant_id: str, scope: Scope, *, after: int, limit: int) -> Sequence[Event]:
         """Mirrors ``Expiries.entries``."""
-        rows = self._readers.rows(_SQL["expiry_entries"], (tenant_id, after, limit))
+        rows = self._readers.rows(_SQL["expiry_entries"], (tenant_id, scope, after, limit))
         return [read_event(row) for row in rows]

@@ -50,7 +50,21 @@ ORDER BY e.position;
 -- An event is over: it is out of recall and lists, and what was derived from it is held for as long as nothing else says otherwise.
 UPDATE event SET cancelled_after = ?3, bears_out = 1 WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NULL;
 
+-- name: expiry_scopes
+-- The scopes with entries that say that something is over, past a position, each with its newest. One step in the index for each scope.
+WITH RECURSIVE place (scope) AS (
+  SELECT min(e.scope) FROM event AS e INDEXED BY event_expiry WHERE e.tenant_id = ?1 AND e.origin_channel = 'expiry'
+  UNION ALL
+  SELECT (SELECT min(e.scope) FROM event AS e INDEXED BY event_expiry
+          WHERE e.tenant_id = ?1 AND e.origin_channel = 'expiry' AND e.scope > place.scope)
+  FROM place WHERE place.scope IS NOT NULL
+)
+SELECT place.scope, (SELECT max(e.position) FROM event AS e INDEXED BY event_expiry
+                     WHERE e.tenant_id = ?1 AND e.scope = place.scope AND e.origin_channel = 'expiry') AS newest
+FROM place WHERE place.scope IS NOT NULL AND newest > ?2;
+
 -- name: expiry_entries
--- Entries of a tenant that say that something is over, past a position.
-SELECT * FROM event INDEXED BY event_expiry WHERE tenant_id = ?1 AND origin_channel = 'expiry' AND position > ?2
-ORDER BY position LIMIT ?3;
+-- Entries of a scope that say that something is over, past a position.
+SELECT * FROM event INDEXED BY event_expiry
+WHERE tenant_id = ?1 AND scope = ?2 AND origin_channel = 'expiry' AND position > ?3 AND redacted_by IS NULL
+ORDER BY position LIMIT ?4;
