@@ -44,6 +44,7 @@ class House:
     """Alice's own memory, a workspace that she shares with Bob, and a worker that erases."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.store = SqliteStore(folder, durable=False)
         self.here = Neighbours(store=self.store)
         self.eraser = Eraser(self.store, self.here.clock, "test")
@@ -253,6 +254,33 @@ def test_what_is_under_a_legal_hold_is_neither_hidden_nor_erased(house: House) -
         ["acme-v-doe"],
         1,
     )
+
+
+@pytest.mark.parametrize("held", [ALICE, Scope("org:acme")], ids=["itself", "above"])
+def test_of_a_scope_that_a_hold_keeps_whole_nothing_goes(house: House, held: Scope) -> None:
+    mine = {"caller": "user:alice", "observed_actor": Party.of("user:alice"), "session": "s-1"}
+    house.store.sessions.take([Capture(draft("evidence", ALICE, **mine))])
+    hold = {"legal_holds": [{"id": "acme-v-doe", "scope": held}]}
+    house.here.said("PUT", "/v1/policy/tenant/acme", hold, by=ROOT)
+
+    def kept() -> dict[str, list[Any]]:
+        tables = ("event", "record", "session", "outbox", "inquiry", "scope")
+        connection = open_connection(house.folder / "lamina.db", durable=False, read_only=True)
+        place = {"scope": "path"}
+        found = {
+            table: connection.execute(
+                f"SELECT * FROM {table} WHERE {place.get(table, 'scope')} = ?", (ALICE,)
+            ).fetchall()
+            for table in tables
+        }
+        connection.close()
+        return found
+
+    before = kept()
+    assert [table for table, rows in before.items() if rows] == ["event", "record", "session", "scope"]
+    house.start()
+    house.work()
+    assert kept() == before
 
 
 @pytest.mark.parametrize("cascade", ["derived_only", "redact_events"])

@@ -282,10 +282,12 @@ class _Work:
             self._note(erased, self.job.fraction)
 
     def _clear(self, event_ids: Collection[str], owned: Owned) -> None:
-        """The places beside the log. Where a hold keeps a part of the scope, what is there is told by its events alone."""
+        """The places beside the log. Where a hold keeps a part of a scope, or the whole, what goes there is told by the events that go."""
         job = self.job
         scopes = [
-            root for root in job.place.scopes if not any(root.contains(held) for held in job.place.held)
+            root
+            for root in job.place.scopes
+            if not any(root.contains(held) or held.contains(root) for held in job.place.held)
         ]
         clear_places(
             self._store,
