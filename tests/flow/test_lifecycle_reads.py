@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -110,6 +111,25 @@ def test_bad_parameters_are_refused(world: Any, path: str, status: int, code: st
         "imp": world.id(Prefix.IMPORT, "none"),
     }
     assert world.refused(path.format(**ids)) == (status, code)
+
+
+def test_a_page_behind_rows_that_are_hidden_names_none_of_them(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.limits.LIST_SCAN_MAX", 4)
+    for _ in range(9):
+        world.event(scope=BOB)
+    world.event()
+    hidden = [row["lifecycle_id"] for row in world.get("/v1/lifecycle", limit=9)["items"]]
+    world.policy.deny("lifecycle.subscribe", BOB)
+    page, found = world.get("/v1/lifecycle", limit=2), []
+    while page["has_more"]:
+        cursor = page["next_cursor"]
+        told = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        assert not any(id_[4:] in told for id_ in hidden), told
+        page = world.get("/v1/lifecycle", limit=2, cursor=cursor)
+        found += [row["scope"] for row in page["items"]]
+    assert found == [ALICE]
 
 
 def test_a_cursor_belongs_to_its_filters(world: Any) -> None:

@@ -46,20 +46,23 @@ class LifecycleReads:
         tenant_id = call.principal.tenant_id
         asked = request.model_dump(mode="json", exclude={"cursor", "limit", "since_lifecycle_id"})
         filters = digest(asked)[7:19]
-        start = request.since_lifecycle_id
         if request.cursor is not None:
-            parts = decode_cursor(request.cursor, f=str, i=str)
+            parts = decode_cursor(request.cursor, f=str, n=int)
             if parts["f"] != filters:
                 raise Invalid(
                     "INVALID_CURSOR",
                     "the cursor belongs to another list or to other filters",
                     hint="repeat the filters of the first page, or leave the cursor out to start over",
                 )
-            start = parts["i"]
-        after = 0 if start is None else place_after(self._store.lifecycle, call, start).sequence
+            after = parts["n"]
+        elif request.since_lifecycle_id is not None:
+            after = place_after(self._store.lifecycle, call, request.since_lifecycle_id).sequence
+        else:
+            after = 0
         query = replace(query_of(request, tenant_id), after=after)
         rows, goes_on = self._page(query, request.limit, call)
-        cursor = encode_cursor({"f": filters, "i": goes_on.id}) if goes_on else None
+        # By its number: the row may be one that the caller may not see, and no id of such is told.
+        cursor = encode_cursor({"f": filters, "n": goes_on.sequence}) if goes_on else None
         return Answer(
             LifecyclePage(
                 items=[row_view(row) for row in rows], next_cursor=cursor, has_more=goes_on is not None
