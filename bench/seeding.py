@@ -240,7 +240,6 @@ class PooledEmbedder:
 
     name = MiniLmEmbedder.name
     dim_pooled = MiniLmEmbedder.dim_pooled
-    dim_tokens = MiniLmEmbedder.dim_tokens
 
     def __init__(self, texts: Sequence[str], seed: int) -> None:
         self._draw = np.random.default_rng(seed)

@@ -34,7 +34,6 @@ class Meanings:
 
     name = "meanings"
     dim_pooled = DIMENSIONS
-    dim_tokens = DIMENSIONS
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         pooled = np.zeros((len(texts), DIMENSIONS), np.float32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from modelled import ModelServer, Told
 
-__all__ = ["ReadChat", "reading", "says"]
+__all__ = ["ReadChat", "forget_answers", "reading", "says"]
 
 _DAY_US = 24 * 3600 * SECOND_US
 _EXTRACTOR = RulesExtractor(find_times, use_parser=False)
@@ -150,3 +150,11 @@ class ReadChat:
         if self.model is not None:
             self.generator.close()
         self.store.close()
+
+
+def forget_answers(store: Store, tenant_id: str, event_ids: Collection[str]) -> int:
+    """Let go of every answer that was made from any of some events, as an erasure does; how many. Their scopes are derived anew."""
+    scopes = {event.scope for event in store.log.get(tenant_id, event_ids).values()}
+    gone = store.model_outputs.forget(tenant_id, event_ids)
+    store.rederivation.ask(tenant_id, sorted(scopes))
+    return gone

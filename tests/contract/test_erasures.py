@@ -272,6 +272,4 @@ def test_a_failure_waits_and_a_wish_to_stop_is_seen(store: Store, clock: ManualC
     assert kept is not None
     assert kept.cancelling
     assert (kept.attempts, kept.last_error) == (0, None)
-    store.erasures.release(kept)
-    assert taken(store) is not None
     assert store.erasures.cancel(TENANT, "erasure_9") is None

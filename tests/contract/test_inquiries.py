@@ -15,6 +15,7 @@ from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.inquiries import Ready
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.store import Store
+from lamina.store.ports.traces import ErasedBeside
 from lamina.store.ports.writes import Inquiry, Writes
 from lamina.store.rules.log import reading_of
 
@@ -330,8 +331,9 @@ def test_inquiries_about_erased_events_are_forgotten_and_what_held_them_changes_
     (ready,) = store.inquiries.ready(9)
     second = asked(store)
     asked(store, tenant_id="other")
-    assert store.inquiries.forget("other", [held.event_id]) == 0
-    assert store.inquiries.forget(TENANT, [held.event_id, second.id]) == 2
+    gone = {"event_ids": [held.event_id, second.id]}
+    assert store.traces.erase_beside(ErasedBeside(tenant_id="other", **gone)).get("inquiry") is None
+    assert store.traces.erase_beside(ErasedBeside(tenant_id=TENANT, **gone))["inquiry"] == 2
     assert not store.inquiries.apply(ready, NOON, Writes(records=[fact()]))
     assert not store.inquiries.answer(held, answer(held, input_hash="sha256:x"), [])
     store.inquiries.put_off(held, "down", retry_at=None)

@@ -12,14 +12,14 @@ from given import ALICE, TENANT
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US
 from lamina.pipeline.derived_by import DERIVED_BY
-from lamina.pipeline.readings.forgetting import forget_answers, forget_reading
+from lamina.pipeline.readings.forgetting import forget_reading
 from lamina.pipeline.readings.loops_alone import TASK as LOOPS_ALONE
 from lamina.pipeline.readings.question import TASK
 from lamina.pipeline.upgrading import Upgrader
 from lamina.session.identity import identity_of
 from lamina.store.ports.model_outputs import ModelOutput
 from modelled import ModelServer, Told
-from readers import ReadChat, reading, says
+from readers import ReadChat, forget_answers, reading, says
 
 DAY = 24 * 3600 * SECOND_US
 PORTO = {"predicate": "lives_in", "object": "Porto", "quote": "Porto has been home for a year"}

@@ -20,7 +20,6 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.kernel.understanding import WHOLE
 from lamina.pipeline.derived_by import DERIVED_BY
-from lamina.pipeline.readings.forgetting import forget_answers
 from lamina.pipeline.readings.question import TASK
 from lamina.pipeline.upgrading import Upgrader
 from lamina.recall.layers.why import BeliefReasons
@@ -32,7 +31,7 @@ from lamina.store.sqlite.connection import open_connection
 from lamina.types.layer_requests import WhyRequest
 from lamina.types.layers import Why
 from modelled import ModelServer, Told
-from readers import ReadChat, reading
+from readers import ReadChat, forget_answers, reading
 
 DAY_US = 24 * 3600 * SECOND_US
 SAID = ("I live in Porto.", "I work at Hafenlink.", "I like green tea.")

@@ -59,7 +59,7 @@ ID = re.compile(r"\b(?:evt|fact|belief|ep|concept|lce)_[0-9a-f-]{20,}")
 class Marks:
     """An embedder that knows letters only; what it finds does not matter here, whose it is does."""
 
-    name, dim_pooled, dim_tokens = "marks", 384, 32
+    name, dim_pooled = "marks", 384
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         pooled = np.zeros((len(texts), 384), np.float32)

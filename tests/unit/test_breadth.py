@@ -30,7 +30,7 @@ EAST = np.eye(DIMENSIONS, dtype=np.float32)[:1]
 class East:
     """Every text points the same way."""
 
-    name, dim_pooled, dim_tokens = "m", DIMENSIONS, DIMENSIONS
+    name, dim_pooled = "m", DIMENSIONS
 
     def encode(self, texts: Sequence[str]) -> Encoded:
         return Encoded(EAST[[0] * len(texts)], [quantise(EAST)] * len(texts))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lamina.pipeline.item_hash import ItemHashes, item_hash
+from lamina.pipeline.item_hash import ItemHashes
 from lamina.types.envelope import EnvelopeContext, Item, PartyIn
 
 PLAIN: dict[str, Any] = {
@@ -50,7 +50,7 @@ def test_an_item_has_the_hash_of_its_fields_as_json_with_sorted_keys(given: dict
     if item.directives is not None:
         del fields["directives"]["consolidate_only"]
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    assert item_hash(item) == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    assert ItemHashes().of(item) == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def test_items_of_a_batch_have_the_hashes_that_each_has_alone() -> None:
@@ -59,8 +59,8 @@ def test_items_of_a_batch_have_the_hashes_that_each_has_alone() -> None:
     given = [*ITEMS.values(), *(PLAIN | {"observed_actor": each, "subject": ana} for each in parties)]
     items = [Item.model_validate(each) for each in given]
     hashes = ItemHashes()
-    assert [hashes.of(each) for each in items] == [item_hash(each) for each in items]
-    assert len({item_hash(each) for each in items}) == len(items) - 1, "one is there twice"
+    assert [hashes.of(each) for each in items] == [ItemHashes().of(each) for each in items]
+    assert len({ItemHashes().of(each) for each in items}) == len(items) - 1, "one is there twice"
 
 
 def test_the_order_of_keys_and_a_default_that_is_spelled_out_make_no_other_item() -> None:
@@ -68,21 +68,21 @@ def test_the_order_of_keys_and_a_default_that_is_spelled_out_make_no_other_item(
     turned: dict[str, Any] = dict(reversed(item.items()))
     turned["content"] = dict(reversed(item["content"].items()))
     turned |= {"subject": None, "observed_actor": {"type": None, "id": "user:ana"}}
-    assert item_hash(Item.model_validate(turned)) == item_hash(Item.model_validate(item))
+    assert ItemHashes().of(Item.model_validate(turned)) == ItemHashes().of(Item.model_validate(item))
 
 
 @pytest.mark.parametrize("given", ITEMS.values(), ids=ITEMS)
 def test_each_field_counts(given: dict[str, Any]) -> None:
     item = Item.model_validate(given)
-    known = item_hash(item)
+    known = ItemHashes().of(item)
     for name in Item.model_fields:
-        assert item_hash(item.model_copy(update={name: _other(getattr(item, name))})) != known, name
+        assert ItemHashes().of(item.model_copy(update={name: _other(getattr(item, name))})) != known, name
     for name in set(EnvelopeContext.model_fields) - {"observed_at"}:
         other = item.context.model_copy(update={name: _other(getattr(item.context, name))})
-        assert item_hash(item.model_copy(update={"context": other})) != known, name
+        assert ItemHashes().of(item.model_copy(update={"context": other})) != known, name
     for name in PartyIn.model_fields:
         party = PartyIn(id="user:ana").model_copy(update={name: "another"})
-        assert item_hash(item.model_copy(update={"subject": party})) != known, name
+        assert ItemHashes().of(item.model_copy(update={"subject": party})) != known, name
 
 
 def _other(value: Any) -> Any:

@@ -15,7 +15,7 @@ from lamina.models.recent import RecentQuestions
 class Model:
     """Notes what it encodes."""
 
-    name, dim_pooled, dim_tokens = "m", 1, 1
+    name, dim_pooled = "m", 1
 
     def __init__(self) -> None:
         self.asked: list[str] = []

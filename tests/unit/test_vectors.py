@@ -13,10 +13,19 @@ def unit(count: int, seed: int = 7) -> Float32Array:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
+def in_eight_bits(rows: Float32Array) -> list[bytes]:
+    """As earlier releases kept all rows."""
+    kept = quantise(rows)
+    return [
+        scale.tobytes() + row.tobytes()
+        for scale, row in zip(kept.scales.astype("<f2"), kept.rows, strict=True)
+    ]
+
+
 def matrix(*parts: Float32Array) -> VectorMatrix:
     made = VectorMatrix(WIDTH)
     for part in parts:
-        made.append(part)
+        made.append_packed(in_eight_bits(part))
     return made
 
 
@@ -121,7 +130,7 @@ def told_apart(count: int, width: int, seed: int = 7) -> Float32Array:
 def large(rows: Float32Array, cuts: list[int] | None = None) -> VectorMatrix:
     made = VectorMatrix(rows.shape[1])
     for part in np.split(rows, cuts or []):
-        made.append(part)
+        made.append_packed(in_eight_bits(part))
     return made
 
 

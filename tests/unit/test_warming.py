@@ -20,7 +20,7 @@ from lamina.store.memory import MemoryStore
 class Embedding(Embedder):
     """Notes that the model is asked."""
 
-    name, dim_pooled, dim_tokens = "m", 16, 16
+    name, dim_pooled = "m", 16
 
     def __init__(self) -> None:
         self.asked = threading.Event()

@@ -32,7 +32,3 @@ class ErasureRules:
     factor: float = FULL_REDACTION_FACTOR
     floor: float = CONFIDENCE_FLOOR
     cascade: Literal["derived_only", "redact_events"] = "derived_only"
-
-    def holds_touching(self, scope: Scope) -> tuple[LegalHold, ...]:
-        """The holds over a scope, a part of it, or something above it."""
-        return tuple(each for each in self.holds if each.scope.contains(scope) or scope.contains(each.scope))

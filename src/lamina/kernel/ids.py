@@ -26,7 +26,6 @@ __all__ = [
     "derived_id",
     "instant_of",
     "is_uuid7",
-    "low_of",
     "parse_id",
     "prefix_of",
     "with_low",
@@ -129,17 +128,6 @@ def derived_id(prefix: Prefix, at_us: int, *parts: str | int) -> str:
 def lifecycle_id(tenant_id: str, sequence: int, at_us: int) -> str:
     """The id of what happened in a tenant as its so-manieth, at an instant: a function of these, so that it is nowhere kept."""
     return derived_id(Prefix.LIFECYCLE, at_us, tenant_id, sequence)
-
-
-def low_of(text: str, at_us: int) -> int | None:
-    """The 62 low bits of an id for an instant (µs since 1970, UTC); None when ``text`` is no id for it. ``with_low`` is the way back."""
-    digits = text[-36:]
-    try:
-        low = int(digits[19:23] + digits[24:], 16) & _LOW_MAX
-    except ValueError:
-        return None
-    # What is written again as it was had nothing else in it.
-    return low if _uuid7(at_us, low) == digits else None
 
 
 def with_low(prefix: Prefix, at_us: int, low: int) -> str:

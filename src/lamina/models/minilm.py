@@ -93,7 +93,6 @@ class MiniLmEmbedder:
 
     name = NAME
     dim_pooled = DIM_MODEL
-    dim_tokens = 128
 
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads

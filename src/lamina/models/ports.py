@@ -97,9 +97,6 @@ class Embedder(Protocol):
     @property
     def dim_pooled(self) -> int: ...
 
-    @property
-    def dim_tokens(self) -> int: ...
-
     def encode(self, texts: Sequence[str]) -> Encoded:
         """Vectors of ``texts`` in the same order; long texts are read up to the model's token cap."""
         ...

@@ -11,20 +11,16 @@ from pydantic_core import to_json
 from lamina.kernel.local import LocalTime
 from lamina.types.envelope import EnvelopeContext, Item, PartyIn
 
-__all__ = ["ItemHashes", "item_hash"]
-
-
-def item_hash(item: Item) -> str:
-    """The hash of an item's fields' values, whatever the order of its keys.
-
-    An item with a default left out is the same as one that spells it out.
-    """
-    return ItemHashes().of(item)
+__all__ = ["ItemHashes"]
 
 
 class ItemHashes:
-    """``item_hash`` of the items of a batch. It has a thousand of them, so the text of a usual one is put together of its fields, without
-    making values that are only written, and what many say of who speaks is written once."""
+    """The hashes of the items of a batch: of the values of an item's fields, whatever the order of its keys. An item with a default left out
+    is the same as one that spells it out.
+
+    A batch has a thousand of them, so the text of a usual one is put together of its fields, without making values that are only written,
+    and what many say of who speaks is written once.
+    """
 
     def __init__(self) -> None:
         self._parties: dict[tuple[str | None, ...], str] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 from lamina.errors import NotFound
@@ -12,17 +11,7 @@ from lamina.kernel.ties import Tie
 from lamina.store.ports.store import Store
 from lamina.types.lifecycle import AnswerForgotten, ForgetAnswer
 
-__all__ = ["forget_answers", "forget_reading", "reading_operations"]
-
-
-def forget_answers(store: Store, tenant_id: str, event_ids: Collection[str]) -> int:
-    """Delete every answer that was made from any of these events, and have their scopes derived anew, behind the calls, without them; how
-    many answers. Until a scope is through, readers see what was derived before."""
-    scopes = {event.scope for event in store.log.get(tenant_id, event_ids).values()}
-    gone = store.model_outputs.forget(tenant_id, event_ids)
-    if gone and scopes:
-        store.rederivation.ask(tenant_id, sorted(scopes))
-    return gone
+__all__ = ["forget_reading", "reading_operations"]
 
 
 def forget_reading(store: Store, tenant_id: str, event_id: str) -> int:

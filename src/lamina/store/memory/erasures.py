@@ -158,11 +158,6 @@ class MemoryErasures:
                 ),
             )
 
-    def release(self, erasure: ErasureJob) -> None:
-        """Mirrors ``Erasures.release``."""
-        with self._memory.change() as tables:
-            _keep(tables, replace(erasure, lease_until=None, lease_owner=None))
-
     def take_over(self) -> int:
         """Mirrors ``Erasures.take_over``."""
         with self._memory.change() as tables:

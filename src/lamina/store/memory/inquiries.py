@@ -232,18 +232,6 @@ class MemoryInquiries:
         ]
         return sorted(found, key=lambda each: -each.id)[:limit]
 
-    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
-        """Mirrors ``Inquiries.forget``."""
-        with self._memory.change() as tables:
-            gone = [
-                each.id
-                for each in tables.inquiries.values()
-                if each.tenant_id == tenant_id and each.event_id in event_ids
-            ]
-            for row_id in gone:
-                del tables.inquiries[row_id]
-            return len(gone)
-
     def counts(self, tenant_id: str | None = None) -> dict[str, int]:
         """Mirrors ``Inquiries.counts``."""
         inquiries = self._memory.tables.inquiries.values()

@@ -58,9 +58,6 @@ class MemoryTraces:
         return replace(
             owned,
             schedule_ids=tuple(id_ for id_, who in makers.items() if who <= set(actors)),
-            shared_schedule_ids=tuple(
-                id_ for id_, who in makers.items() if who & set(actors) and not who <= set(actors)
-            ),
             event_ids=tuple(sorted(told)),
         )
 

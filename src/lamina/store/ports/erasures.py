@@ -259,10 +259,6 @@ class Erasures(Protocol):
         """Note a failed attempt: due again at ``retry_at``. Nothing where its lease is lost."""
         ...
 
-    def release(self, erasure: ErasureJob) -> None:
-        """Give a lease back: somebody may go on at once. Nothing where it is lost."""
-        ...
-
     def take_over(self) -> int:
         """For a worker that knows it is alone: the others are dead, so their leases end. How many."""
         ...

@@ -100,11 +100,6 @@ class Inquiries(Protocol):
         """Inquiries that are open or failed, newest first."""
         ...
 
-    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
-        """Delete every inquiry about any of these events, for erasure; returns how many. Their answers are for
-        ``ModelOutputs.forget``."""
-        ...
-
     def counts(self, tenant_id: str | None = None) -> dict[str, int]:
         """How many inquiries stand in each state, of one tenant or of all."""
         ...

@@ -53,7 +53,6 @@ class Owned:
     paths: tuple[str, ...] = ()
     shared_paths: tuple[str, ...] = ()
     schedule_ids: tuple[str, ...] = ()
-    shared_schedule_ids: tuple[str, ...] = ()
     event_ids: tuple[str, ...] = ()
     """The events that tell, or told, of the documents at ``paths``: they go with these."""
 

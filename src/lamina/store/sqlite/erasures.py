@@ -195,11 +195,6 @@ class SqliteErasures:
         )
         self._writer.write(lambda connection: self._keep(connection, late))
 
-    def release(self, erasure: ErasureJob) -> None:
-        """Mirrors ``Erasures.release``."""
-        free = replace(erasure, lease_until=None, lease_owner=None)
-        self._writer.write(lambda connection: self._keep(connection, free))
-
     def take_over(self) -> int:
         """Mirrors ``Erasures.take_over``."""
 

@@ -17,7 +17,7 @@ from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.writes import Inquiry, Writes
 from lamina.store.rows import Row
 from lamina.store.rules.attempts import kept_error
-from lamina.store.sqlite.codec import json_list, read_event
+from lamina.store.sqlite.codec import read_event
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.jobs import next_fence
 from lamina.store.sqlite.log import SqliteLog
@@ -181,10 +181,6 @@ class SqliteInquiries:
         bounds = (None, None, None) if within is None else (within, f"{within}/", f"{within}0")
         rows = self._readers.rows(_SQL["inquiries_unsettled"], (tenant_id, *bounds, limit))
         return [_inquiry(row) for row in rows]
-
-    def forget(self, tenant_id: str, event_ids: Collection[str]) -> int:
-        """Mirrors ``Inquiries.forget``."""
-        return self._run("forget_inquiries", (tenant_id, json_list(event_ids)))
 
     def counts(self, tenant_id: str | None = None) -> dict[str, int]:
         """Mirrors ``Inquiries.counts``."""

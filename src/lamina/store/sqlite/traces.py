@@ -92,7 +92,6 @@ class SqliteTraces:
             paths=owned.paths,
             shared_paths=owned.shared_paths,
             schedule_ids=tuple(schedule_id for schedule_id, alone in rows if alone),
-            shared_schedule_ids=tuple(schedule_id for schedule_id, alone in rows if not alone),
             event_ids=tuple(event_id for (event_id,) in events),
         )
 
