@@ -101,7 +101,7 @@ class BackupArchive:
 def open_archive(path: Path, secret: Callable[[str], Secret | None]) -> Iterator[BackupArchive]:
     """The backup at a path; ``secret`` as in ``ChunkReader``, whose errors this raises too.
 
-    Raises ``NotFound`` (NOT_FOUND) where no file is.
+    Raises ``NotFound`` (BACKUP_NOT_FOUND) where no file is.
     """
     try:
         # Without waiting: a pipe in place of the file would otherwise hold us.

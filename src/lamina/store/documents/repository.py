@@ -1,7 +1,7 @@
 """A tenant's git repository: bare, one branch, written in packs and read with libgit2.
 
 ``git clone``, ``log`` and ``blame`` work on it at any time. Objects are flushed to disk before the branch points at
-them. The branch itself is not flushed: the rows know where it belongs, and ``open_repository`` puts it there.
+them. The branch itself is not flushed: the rows know where it belongs, and ``Projector`` puts it there.
 """
 
 from __future__ import annotations

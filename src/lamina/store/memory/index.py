@@ -1,4 +1,4 @@
-"""Index rows in memory, with a plain BM25 over the rows of the scopes asked for."""
+"""Index rows in memory."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Scheduled items: one-shot reminders of a tenant.
 
-An item is never deleted. It has a version that rises with every change, and the identity that it was created with,
+An item is never deleted but by an erasure. It has a version that rises with every change, and the identity that it was created with,
 which never changes: by it a repeated creation is recognised, whatever became of the item since.
 """
 

@@ -56,7 +56,7 @@ def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> ap
     # takes as long as a small one runs. What a plan must know stands in the statement.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     if not read_only:
-        # Before there is a table: an older folder gets its map of pages with one full vacuum (``SqliteUpkeep.scrub``).
+        # Before there is a table: an older folder gets its map of pages with one full vacuum (``SqliteTraces.scrub``).
         connection.execute("PRAGMA auto_vacuum = incremental")
         connection.execute("PRAGMA journal_mode = wal")
         # What is deleted is overwritten with zeros, in its page and in pages that come free.

@@ -26,7 +26,8 @@ _CAPTURED = Stage.CAPTURED.value
 
 class LifecycleWriter:
     """Puts rows inside somebody's transaction. Sequence and arrival rise strictly in a tenant, so its ids sort as its rows
-    arrived. The one writer makes the newest row the counter: rows are never deleted, so no number is given twice."""
+    arrived. The one writer makes the newest row the counter: rows go with what is erased, but what tells of that lands
+    before they do, so no number is given twice."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -60,7 +60,7 @@ CREATE TABLE job (
 CREATE INDEX job_due ON job (stage, state, event_seq);
 CREATE INDEX job_scope ON job (tenant_id, scope, stage, position);
 
--- The fence of the newest lease, of jobs, outbox and inquiries together: what was leased under an older one is not its holder's.
+-- The fence of the newest lease, of jobs, outbox, inquiries and erasures together: what was leased under an older one is not its holder's.
 CREATE TABLE lease_counter (
   id                 INTEGER PRIMARY KEY CHECK (id = 1),
   fence              INTEGER NOT NULL
@@ -78,7 +78,7 @@ CREATE TABLE happening (
 );
 CREATE UNIQUE INDEX happening_name ON happening (name);
 
--- What happened, counted per tenant. Rows stay, so that no number is ever given twice. A row's id is empty, a
+-- What happened, counted per tenant. Rows of erased events go once a newer row tells of that, so that no number is ever given twice. A row's id is empty, a
 -- function of its place; its event is named by its position, where there is one. Earlier releases wrote ids, or bits of them.
 -- The view `lifecycle` shows the rows as they were; statements that put rows or look for them name what is here.
 CREATE TABLE lifecycle_row (
@@ -169,7 +169,7 @@ CREATE TABLE policy (
   CHECK (tier IN ('deployment', 'tenant', 'scope', 'actor'))
 ) WITHOUT ROWID;
 
--- One row: counts the changes to the three tables above, so that decisions can be kept until there is one.
+-- One row: counts the changes of registrations, members and policies, and tokens that are revoked, so that decisions can be kept until there is one.
 CREATE TABLE access_version (
   id                 INTEGER PRIMARY KEY CHECK (id = 1),
   version            INTEGER NOT NULL
@@ -1099,7 +1099,7 @@ CREATE TABLE erasure_preview (
   PRIMARY KEY (tenant_id, id)
 ) WITHOUT ROWID;
 
--- Manifests, line by line, of previews and of erasures: ids alone.
+-- Manifests, line by line, of previews and of erasures: ids and scopes, and paths of documents.
 CREATE TABLE erasure_line (
   tenant_id          TEXT    NOT NULL,
   plan_id            TEXT    NOT NULL,
