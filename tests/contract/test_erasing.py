@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from given import ALICE, TENANT, ManualClock, append, vector_row
+from given import ALICE, NOON, TENANT, ManualClock, append, fact, land, vector_row
 from lamina.kernel.events import Context, Directives, Origin, Party, Trust
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
@@ -18,9 +18,10 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.upgrading import Upgrader
 from lamina.pipeline.worker import Worker
-from lamina.store.ports.erasing import Erased, Erasure
+from lamina.store.ports.erasing import Erased, Erasure, Tombstone
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 from lamina.store.queries import Shown
 from told import ANA, START, Memory
 
@@ -296,3 +297,28 @@ def test_vectors_of_words_that_went_while_they_were_made_are_not_kept(memory: Ke
     memory.store.index.embed([vector_row(gone), vector_row(stays)])
     rows = memory.store.index.vectors_after(TENANT, ALICE, "m", 0, 10)
     assert [record_id for _, record_id, _ in rows] == [stays]
+
+
+def test_a_mark_stands_for_what_is_not_there(store: Store) -> None:
+    there, absent = fact("there"), fact("absent")
+    land(store, Writes(records=[there]))
+    stones = [
+        Tombstone(
+            tenant_id=TENANT,
+            id=each.id,
+            layer=Layer.FACTS,
+            scope=ALICE,
+            cascade="derived_only",
+            erasure_id="e",
+            audit_id=None,
+            erased_at=NOON,
+        )
+        for each in (there, absent)
+    ]
+    before = list(store.snapshot())
+    store.erasing.mark(stones)
+    assert [store.erasing.tombstone(TENANT, each.id) for each in (there, absent)] == [None, stones[1]]
+    assert store.erasing.tombstone("other", absent.id) is None
+    assert list(store.snapshot()) == before
+    store.jobs.reset()
+    assert store.erasing.tombstone(TENANT, absent.id) is None, "a replay brings back"

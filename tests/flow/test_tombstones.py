@@ -20,7 +20,10 @@ from lamina.cli.main import app
 from lamina.coordination.owned import documents_about_people
 from lamina.errors import LaminaError
 from lamina.forget.reapplying import apply_again
+from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
+from lamina.pipeline.derived_by import DERIVED_BY
+from lamina.pipeline.upgrading import Upgrader
 from lamina.settings import Settings
 from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
 from lamina.store.ports.erasing import Erasure
@@ -28,6 +31,7 @@ from lamina.store.ports.tombstones import ListedErasure
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from lamina.worker_app import build_eraser
+from told import START, Memory
 
 ALICE, BOB = "org:acme/user:alice", "org:acme/user:bob"
 LISTED = ListedErasure(
@@ -225,6 +229,46 @@ def test_what_was_being_forgotten_as_a_backup_was_made_is_forgotten(
     kept = store.records.get(TENANT, ids)
     store.close()
     assert {name for name, each in facts.items() if each.id in kept} == stays
+
+
+def test_what_was_forgotten_is_not_derived_again_where_a_backup_is_of_before_it_was_derived(
+    tmp_path: Path,
+) -> None:
+    clock = ManualClock(START)
+    memory = Memory(SqliteStore(tmp_path / "data", clock=clock, durable=False), clock)
+    told = [memory.tell(text, START) for text in ("I live in Porto.", "I work as a baker.")]
+    memory.store.close()
+    shutil.copytree(tmp_path / "data", tmp_path / "second")
+
+    memory = Memory(SqliteStore(tmp_path / "data", clock=clock, durable=False), clock)
+    memory.derive()
+    (gone, _) = sorted(memory.held(Layer.FACTS), key=lambda each: each.predicate)
+    memory.store.close()
+    listed = replace(
+        LISTED, id="aud_1", cascade="derived_only", at=clock.at + 1, records=(gone.id,), audit_id="aud_1"
+    )
+
+    store = SqliteStore(tmp_path / "second", clock=clock, durable=False)
+    apply_again(
+        store,
+        [listed],
+        clock,
+        as_of=clock.at,
+        about=documents_about_people(store),
+        tombstones=NoTombstones(),
+    )
+    memory = Memory(store, clock)
+    memory.derive()
+    upgrader = Upgrader(store, DERIVED_BY, lambda aside: Memory(aside, clock).worker, clock)
+    upgrader.begin()
+    upgrader.drain()
+    memory.derive()
+    assert [each.predicate for each in memory.held(Layer.FACTS)] == ["works_as"]
+    mark = store.erasing.tombstone(TENANT, gone.id)
+    assert mark is not None
+    assert (mark.layer, mark.scope, mark.erasure_id) == (Layer.FACTS, gone.scope, "aud_1")
+    assert store.log.get(TENANT, [each.id for each in told]).keys() == {each.id for each in told}
+    store.close()
 
 
 def test_a_backup_is_restored_with_its_list_or_not_at_all(tmp_path: Path) -> None:

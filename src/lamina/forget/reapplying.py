@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from lamina.forget.planning import Unnaming
 from lamina.forget.runner import Eraser
 from lamina.forget.stepping import erased_in_steps
+from lamina.kernel.records import Layer, layer_of
 from lamina.kernel.time import SECOND_US, Clock, Instant
-from lamina.store.ports.erasing import Erasure
+from lamina.store.ports.erasing import Erasure, Tombstone
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob
 from lamina.store.ports.store import Store
 from lamina.store.ports.tombstones import ListedErasure, TombstoneList
@@ -17,6 +18,8 @@ from lamina.store.ports.traces import About, ErasedBeside
 __all__ = ["apply_again"]
 
 _OWNER = "restore"
+_OF_EVENTS = frozenset({Layer.EPISODES, Layer.FACTS, Layer.BELIEFS})
+"""The layers whose ids are made of an event's."""
 _FORGETTING_S_MAX = 3600
 """From a call that forgets to its first step, under any load."""
 
@@ -106,7 +109,35 @@ def _forgotten_again(store: Store, listed: ListedErasure) -> bool:
         factor=listed.factor,
         floor=listed.floor,
     )
+    unmade = _unmade(store, listed)
     steps = list(erased_in_steps(store, erasure))
     if listed.events:
         store.traces.erase_beside(ErasedBeside(tenant_id=listed.tenant_id, event_ids=listed.events))
-    return any(step.redacted or step.gone for step in steps)
+    if unmade:
+        store.erasing.mark(unmade)
+        # What waits is derived as ever, and then its scope once more, without what has a mark.
+        store.rederivation.ask(listed.tenant_id, [listed.scope])
+    return bool(unmade) or any(step.redacted or step.gone for step in steps)
+
+
+def _unmade(store: Store, listed: ListedErasure) -> list[Tombstone]:
+    """Marks of the records that were forgotten and that the folder has not derived yet: they would come of events that wait.
+
+    Understanding is told by what it is about: what is drawn of it later is another.
+    """
+    waiting = listed.cascade == "derived_only" and store.upkeep.backlog(listed.tenant_id).events
+    known = store.records.get(listed.tenant_id, listed.records) if waiting else {}
+    return [
+        Tombstone(
+            tenant_id=listed.tenant_id,
+            id=id_,
+            layer=layer,
+            scope=listed.scope,
+            cascade="derived_only",
+            erasure_id=listed.id,
+            audit_id=listed.audit_id,
+            erased_at=listed.at,
+        )
+        for id_ in (listed.records if waiting else ())
+        if id_ not in known and (layer := layer_of(id_)) is not None and layer in _OF_EVENTS
+    ]

@@ -45,6 +45,11 @@ class MemoryErasing:
             _land(tables, erasure.tenant_id, changes)
             return changes.erased
 
+    def mark(self, stones: Sequence[Tombstone]) -> None:
+        """Mirrors ``Erasing.mark``."""
+        with self._memory.change() as tables:
+            tables.tombstones |= {(each.tenant_id, each.id): each for each in stones}
+
     def tombstone(self, tenant_id: str, record_id: str) -> Tombstone | None:
         """Mirrors ``Erasing.tombstone``."""
         tables = self._memory.tables

@@ -100,6 +100,10 @@ class Erasing(Protocol):
         """
         ...
 
+    def mark(self, stones: Sequence[Tombstone]) -> None:
+        """Leave marks of records that are not there, without anything else: where their scope is derived anew they stay away."""
+        ...
+
     def tombstone(self, tenant_id: str, record_id: str) -> Tombstone | None:
         """What stands in the place of an id that was erased; None for one that is there again, or never was."""
         ...

@@ -99,6 +99,10 @@ class SqliteErasing:
         changes.tombstones = unguessable(changes.tombstones, erasure, self._ids)
         return _Step(reading, changes)
 
+    def mark(self, stones: Sequence[Tombstone]) -> None:
+        """Mirrors ``Erasing.mark``."""
+        self._writer.write(lambda connection: _mark(connection, stones))
+
     def tombstone(self, tenant_id: str, record_id: str) -> Tombstone | None:
         """Mirrors ``Erasing.tombstone``."""
         row = self._readers.row(_SQL["find_tombstone"], (tenant_id, record_id))
@@ -144,6 +148,16 @@ class SqliteErasing:
         )
 
 
+def _mark(connection: apsw.Connection, stones: Sequence[Tombstone]) -> None:
+    connection.executemany(
+        _SQL["put_tombstone"],
+        [
+            (t.tenant_id, t.id, t.layer.value, t.scope, t.cascade, t.erasure_id, t.audit_id, t.erased_at)
+            for t in stones
+        ],
+    )
+
+
 def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None:
     worded = [event.id for event in (*changes.deleted, *changes.redacted)]
     _drop_events(connection, tenant_id, changes, worded)
@@ -162,13 +176,7 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None
     connection.executemany(_SQL["put_support"], changes.supports)
     _freeze(connection, tenant_id, changes)
     _drop_mentions(connection, tenant_id, changes)
-    connection.executemany(
-        _SQL["put_tombstone"],
-        [
-            (t.tenant_id, t.id, t.layer.value, t.scope, t.cascade, t.erasure_id, t.audit_id, t.erased_at)
-            for t in changes.tombstones
-        ],
-    )
+    _mark(connection, changes.tombstones)
     connection.executemany(
         _SQL["put_redacted_derivation"], [(tenant_id, *pair) for pair in changes.derived_once]
     )
