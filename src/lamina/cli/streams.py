@@ -31,7 +31,8 @@ def ready_streams() -> None:
                 os.close(null)
             setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115 - for good
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+        with contextlib.suppress(OSError):  # of a stream that was put in the place of a file
+            sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def unwritten(error: OSError) -> Unavailable | None:
