@@ -402,6 +402,17 @@ def test_no_scopes_means_no_events(store: Store) -> None:
     assert store.log.count(TENANT, []) == 0
 
 
+def test_events_are_counted_as_of_an_instant(store: Store, clock: ManualClock) -> None:
+    (first,) = append(store, "a")
+    clock.at += SECOND_US
+    (second,) = append(store, "b")
+    counted = [
+        store.log.count(TENANT, [ALICE], seen_at=at)
+        for at in (first.recorded_at - 1, first.recorded_at, second.recorded_at)
+    ]
+    assert counted == [0, 1, 2]
+
+
 def test_a_list_holds_only_the_scopes_and_the_tenant_asked_for(store: Store) -> None:
     [ours] = append(store, "a")
     append(store, "b", scope=BOB)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lamina.kernel.time import SECOND_US, rfc3339
 from neighbours import ROOT, Neighbours
 
 ACME, TEAM, WS = "org:acme", "org:acme/team:x", "ws:launch"
@@ -224,6 +225,17 @@ def test_a_descent_shows_closed_scopes_as_counts(here: Neighbours) -> None:
             "denied_reason": "NOT_A_MEMBER: scope.read.local takes a member of the registered scope",
         },
     ]
+
+
+def test_a_descent_counts_what_a_closed_scope_held_then(here: Neighbours) -> None:
+    here.write(ACME, "open")
+    here.write(OF_TEAM, "secret")
+    then = rfc3339(here.clock.at + SECOND_US // 2)  # each event has an instant of its own
+    here.clock.at += SECOND_US
+    here.write(OF_TEAM, "another secret")
+    here.register(OF_TEAM, alice="owner")
+    page = here.said("GET", "/v1/events", by="user:bob", scope=ACME, view="descend", as_of=then)
+    assert page["scopes_traversed"][1]["item_count"] == 1
 
 
 def test_recall_descends_past_closed_scopes_with_counts(here: Neighbours) -> None:

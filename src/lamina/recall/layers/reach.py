@@ -39,6 +39,8 @@ class Reach:
     """Scopes that were left out because the caller may not read them, each with why."""
     truncated: bool = False
     view: View = "local"
+    seen_at: Instant | None = None
+    """As of when, where that is not now."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -65,7 +67,7 @@ def reach_of(
     home = Scope(scope)
     if view == "local":
         return Reach([home])
-    truncated = False
+    truncated, seen_at = False, None
     if view == "holistic":
         named: Sequence[Scope] = [home, *call.permits.above(home)]
     else:
@@ -83,6 +85,7 @@ def reach_of(
         [(path, reason) for path, reason in reasons.items() if reason is not None],
         truncated,
         view,
+        seen_at,
     )
 
 
@@ -109,7 +112,10 @@ def traversed(
         tenant_id = call.principal.tenant_id
         walked += [
             DeniedScope(
-                scope=path, denied=True, item_count=log.count(tenant_id, [path]), denied_reason=reason
+                scope=path,
+                denied=True,
+                item_count=log.count(tenant_id, [path], seen_at=reach.seen_at),
+                denied_reason=reason,
             )
             for path, reason in reach.denied
         ]

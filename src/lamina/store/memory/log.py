@@ -153,10 +153,12 @@ class MemoryLog:
         events = _of_tenant(self._memory.tables, tenant_id)
         return sorted({e.scope for e in events if e.directives.consolidate_into == into} - {into})
 
-    def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
+    def count(self, tenant_id: str, scopes: Collection[Scope], *, seen_at: Instant | None = None) -> int:
         """Mirrors ``EventLog.count``."""
-        events = _of_tenant(self._memory.tables, tenant_id)
-        return sum(event.scope in scopes and not event.excluded for event in events)
+        return sum(
+            event.scope in scopes and not event.excluded and (seen_at is None or event.recorded_at <= seen_at)
+            for event in _of_tenant(self._memory.tables, tenant_id)
+        )
 
     def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:
         """Mirrors ``EventLog.cancel``."""

@@ -141,8 +141,8 @@ class EventLog(Protocol):
         """The other scopes with events that are consolidated into a scope, sorted."""
         ...
 
-    def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
-        """How many events those scopes hold, without cancelled ones."""
+    def count(self, tenant_id: str, scopes: Collection[Scope], *, seen_at: Instant | None = None) -> int:
+        """How many events those scopes hold, or held at an instant, without those that are cancelled by now."""
         ...
 
     def cancel(self, tenant_id: str, event_id: str) -> tuple[Stage, ...]:

@@ -190,9 +190,9 @@ class SqliteLog:
         """Mirrors ``EventLog.senders_into``."""
         return [Scope(scope) for (scope,) in self._readers.rows(_SQL["senders_into"], (tenant_id, into))]
 
-    def count(self, tenant_id: str, scopes: Collection[Scope]) -> int:
+    def count(self, tenant_id: str, scopes: Collection[Scope], *, seen_at: Instant | None = None) -> int:
         """Mirrors ``EventLog.count``."""
-        row = self._readers.row(_SQL["count_events"], (tenant_id, json_list(scopes)))
+        row = self._readers.row(_SQL["count_events"], (tenant_id, json_list(scopes), seen_at))
         assert row is not None, "a count is always a row"
         return int(row[0])
 

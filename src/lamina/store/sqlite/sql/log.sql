@@ -177,9 +177,10 @@ SELECT tenant_id, scope FROM (SELECT seq, tenant_id, scope FROM event ORDER BY s
 GROUP BY tenant_id, scope ORDER BY max(seq) DESC;
 
 -- name: count_events
--- How many events scopes hold.
+-- How many events scopes hold, or held at ?3.
 SELECT count(*) FROM event
-WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND cancelled_after IS NULL;
+WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND cancelled_after IS NULL
+  AND (?3 IS NULL OR recorded_at <= ?3);
 
 -- name: put_zone_offset
 -- By which clock an event was read that was sent without an offset; the first word stays.
