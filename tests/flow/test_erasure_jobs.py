@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
 import json
 import random
@@ -317,6 +318,33 @@ def test_a_legal_hold_on_the_scope_of_documents_keeps_them(house: House) -> None
     assert kept.content == b"evidence"
     assert house.store.log.get(TENANT, written.event_ids).keys() == {*written.event_ids}
     assert house.store.log.get(TENANT, house.home[1:]) == {}
+
+
+def test_a_page_of_erasures_behind_hidden_ones_names_none_of_them(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lamina.limits.LIST_SCAN_MAX", 4)
+    monkeypatch.setattr("lamina.limits.ERASURES_LISTED_MAX", 2)
+    erasures = []
+    for number in range(13):
+        house.here.clock.at += SECOND_US
+        scope = f"org:acme/user:alice/project:{'open' if number in (0, 11) else 'closed'}-{number}"
+        erasures.append(house.start(scope=scope))
+        house.work()
+    for number in set(range(13)) - {0, 11}:
+        closed = f"/v1/policy/scope/org:acme/user:alice/project:closed-{number}"
+        house.here.said("PUT", closed, {"deny": ["forget.*"]}, by=ROOT)
+    found, asked = [], {"limit": 5}
+    for _ in range(9):
+        page = house.here.said("GET", "/v1/erasures", **asked)
+        found += [each["erasure_id"] for each in page["items"]]
+        if not page["has_more"]:
+            break
+        cursor = page["next_cursor"]
+        told = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        assert not [each for each in erasures if each in told and each not in found]
+        asked["cursor"] = cursor
+    assert found == [erasures[11], erasures[0]]
 
 
 def test_who_may_not_erase_is_told_so_and_learns_nothing(house: House) -> None:

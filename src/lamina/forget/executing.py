@@ -112,24 +112,31 @@ class Executing:
 
     def listed(self, request: ErasureList, call: Call) -> Answer:
         """Erasures, newest first, of scopes that the caller may erase."""
-        before = None if request.cursor is None else decode_cursor(request.cursor, e=str)["e"]
+        last, skip = "", 0
+        if request.cursor is not None:
+            parts = decode_cursor(request.cursor, e=str, k=int)
+            last, skip = parts["e"], parts["k"]
         shown: list[ErasureJob] = []
-        looked_at, more = 0, True
+        before, looked_at, passed, more = last or None, 0, 0, True
         while more and len(shown) <= request.limit and looked_at < limits.LIST_SCAN_MAX:
             batch = self._store.erasures.listed(
                 call.principal.tenant_id, before=before, limit=limits.ERASURES_LISTED_MAX
             )
-            looked_at += len(batch)
             more = len(batch) == limits.ERASURES_LISTED_MAX
-            allowed = [
-                each for each in batch if call.permits.allows(Grant(Capability.FORGET_GDPR, each.scope))
-            ]
-            shown += allowed
-            before = batch[-1].id if batch else before
+            for each in batch:
+                before, passed = each.id, passed + 1
+                looked_at += passed > skip
+                if passed <= skip or not call.permits.allows(Grant(Capability.FORGET_GDPR, each.scope)):
+                    continue
+                shown.append(each)
+                if len(shown) > request.limit:
+                    break
+                # A place is told by an erasure that the caller may know, and how far behind it the list has come.
+                last, skip, passed = each.id, 0, 0
         page = shown[: request.limit]
         if len(shown) > request.limit:
-            before, more = page[-1].id, True
-        cursor = encode_cursor({"e": before}) if more else None
+            passed, more = 0, True
+        cursor = encode_cursor({"e": last, "k": passed}) if more else None
         return Answer(ErasurePage(items=list(map(_state, page)), next_cursor=cursor, has_more=more))
 
     def cancel(self, request: CancelErasure, call: Call) -> Answer:
