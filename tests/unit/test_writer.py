@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import apsw
 import pytest
@@ -173,16 +173,16 @@ def test_who_reads_first_is_done_by_itself(tmp_path: Path) -> None:
     def noted(name: str) -> Callable[[apsw.Connection], None]:
         return lambda connection: locked.append((name, is_writing(connection)))
 
-    held = writer.post(hold)
+    held = writer.posted(hold)
     entered.wait(300)
     waiting = [
-        writer.post(noted("before")),
-        writer.post(ReadsFirst(noted("it"))),
-        writer.post(noted("after")),
+        writer.posted(noted("before")),
+        writer.posted(ReadsFirst(noted("it"))),
+        writer.posted(noted("after")),
     ]
     go.set()
     for each in (held, *waiting):
-        each.result(30)
+        each.result()
     assert locked == [("before", True), ("it", False), ("after", True)]
     writer.close()
 
@@ -255,17 +255,25 @@ def test_waiting_writes_of_one_kind_are_done_as_one(
         go.wait(300)
 
     Joinable.calls.clear()
-    held = writer.post(hold)
+    held = writer.posted(hold)
     entered.wait(300)
-    writes = [writer.post(Joinable(n) if n is not None else lambda _: None) for n in given]
+    writes = [writer.posted(Joinable(n) if n is not None else lambda _: None) for n in given]
     go.set()
-    held.result(10)
-    outcomes = [write.exception(10) or write.result() for write in writes]
+    held.result()
+    outcomes = [outcome_of(write) for write in writes]
     assert Joinable.calls == calls
     assert [n for n, outcome in zip(given, outcomes, strict=True) if isinstance(outcome, Fault)] == refused
     landed = [outcome for outcome in outcomes if isinstance(outcome, int)]
     assert landed == [n for n in dict.fromkeys(given) if n is not None]
     assert numbers(writer) == sorted(landed)
+
+
+def outcome_of(write: AwaitedWrite[Any]) -> Any:
+    """What it gave back, or the error that it raised."""
+    try:
+        return write.result()
+    except Fault as failure:
+        return failure
 
 
 def test_a_failed_write_raises_what_it_raised_and_leaves_nothing(writer: Writer) -> None:

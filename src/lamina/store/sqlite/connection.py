@@ -128,14 +128,6 @@ class Writer:
         self._queue.put((work, landing, event_of, self._riders.boarding()), calls=calls)
         return landing
 
-    def post(
-        self, work: Callable[[apsw.Connection], T], *, event_of: Callable[[T], str | None] | None = None
-    ) -> Future[T]:
-        """Queue ``work`` as ``write`` does, without waiting for it to land."""
-        future: Future[T] = Future()
-        self._queue.put((work, future, event_of, self._riders.boarding()))
-        return future
-
     def post_later(self, work: Callable[[apsw.Connection], T]) -> Future[T]:
         """Queue ``work`` for the transaction of whoever writes next, so that it costs no flush of its own.
 
