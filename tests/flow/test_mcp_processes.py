@@ -215,3 +215,34 @@ def test_the_owners_token_is_not_said_where_a_host_keeps_a_log(folder: Path) -> 
         lines = said.read()
     assert "lamina serves a local socket" in lines
     assert "cgr_" not in lines
+
+
+INITIALIZE = (
+    '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", '
+    '"capabilities": {}, "clientInfo": {"name": "host", "version": "1"}}}\n'
+)
+PING = '{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n'
+
+
+@pytest.mark.parametrize("way", ["Ctrl-C", "nobody reads"])
+def test_it_ends_without_a_word_where_its_host_does(way: str) -> None:
+    command = [sys.executable, "-m", "lamina", "mcp", "--url", "http://127.0.0.1:1"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as serving:
+        assert serving.stdin is not None
+        assert serving.stdout is not None
+        assert serving.stderr is not None
+        try:
+            serving.stdin.write(INITIALIZE)
+            serving.stdin.flush()
+            assert '"id":1' in serving.stdout.readline()
+            if way == "Ctrl-C":
+                serving.send_signal(signal.SIGINT)
+            else:
+                serving.stdout.close()
+                serving.stdin.write(PING)
+                serving.stdin.close()
+            assert serving.wait(60) == (130 if way == "Ctrl-C" else 0)
+            assert serving.stderr.read() == ""
+        finally:
+            serving.kill()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lamina import limits
-from lamina.cli.group import Commands
+from lamina.cli.group import INTERRUPTED, Commands
 from lamina.cli.mcp_hosts import HOSTS, Host, Machine, command_of, this_machine
 from lamina.cli.options import Actor, Data, chosen_settings
 from lamina.errors import Invalid
@@ -74,6 +75,8 @@ def mcp(
     told = {"x-cortex-actor": actor, "x-lamina-scope": scope or choices_here().scope, "x-lamina-agent": agent}
     headers = {name: value for name, value in told.items() if value}
     headers |= {"authorization": f"Bearer {token}"} if token else {}
+    # A thread waits for the next line of the host, and an end in good order would wait for that thread.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     if url is not None:
         serve_stdio(RemoteLink(f"{url.rstrip('/')}/mcp", headers), groups)
         return

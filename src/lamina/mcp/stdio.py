@@ -64,8 +64,11 @@ class Link(Protocol):
 
 
 def serve_stdio(link: Link, groups: Sequence[str] = ()) -> None:
-    """Speak MCP over standard input and output until the input ends."""
-    asyncio.run(_serve(_Passing(link, tuple(groups))))
+    """Speak MCP over standard input and output until the input ends, or nobody reads the output any more."""
+    try:
+        asyncio.run(_serve(_Passing(link, tuple(groups))))
+    except* BrokenPipeError:
+        pass  # the host is gone
 
 
 async def _serve(passing: _Passing) -> None:
