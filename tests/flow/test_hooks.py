@@ -138,6 +138,23 @@ def test_what_no_server_took_is_sent_by_the_next_start_of_the_folder(host: Host)
     assert '"And no earlier."' in block
 
 
+def test_a_turn_is_noted_before_a_server_is_asked_that_may_never_answer(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[str] = []
+
+    def never(*_: object) -> tuple[int, str, bytes]:
+        noted.append(notes_of(host))  # what there is where the process ends now
+        raise TimeoutError
+
+    monkeypatch.setattr(host, "_send", never)
+    host.says("We ship on Friday.")
+    host.stops("Noted: Friday.")
+    asked, answered = noted[0], noted[-1]
+    assert '"prompt": "We ship on Friday."' in asked
+    assert '"reply": "Noted: Friday."' in answered
+
+
 def test_a_turn_that_was_interrupted_is_kept_without_the_answer_of_another(
     host: Host, tmp_path: Path
 ) -> None:

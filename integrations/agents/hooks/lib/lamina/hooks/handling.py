@@ -70,7 +70,7 @@ class Handling:
             if self.moment.event == "SessionEnd" and not (own.open or own.unsent):
                 self.notes.end_session(self.moment.host, self.moment.session)
             else:
-                self.notes.keep_session(self.moment.host, self.moment.session, own)
+                self._note(own)
 
     # ---- the events
 
@@ -93,6 +93,7 @@ class Handling:
             clean = masked(prompt)
             own.open = asdict(Turn(self._at, clean))
             own.prompts = [*own.prompts, clean[:_PROMPT_NOTED_MAX]][-_PROMPTS_KEPT:]
+        self._note(own)
         parts = []
         if not own.page_arrived:
             if not arrived(self.moment.transcript, mark_of(self.moment.session)):
@@ -161,6 +162,10 @@ class Handling:
 
     # ---- out
 
+    def _note(self, own: SessionNotes) -> None:
+        """Keep what is noted so far, before a server is asked: one that takes too long has this process ended where it stands."""
+        self.notes.keep_session(self.moment.host, self.moment.session, own)
+
     def _close_turn(self, own: SessionNotes, *, interrupted: bool = False) -> None:
         """The open turn waits to be sent. Of an ``interrupted`` one the last answer in the transcript may be another turn's."""
         if own.open is None:
@@ -172,6 +177,7 @@ class Handling:
         own.open = None
         if self.choices.records:
             own.unsent = [*own.unsent, turn][-_UNSENT_MAX:]
+            self._note(own)
             kept = self._line
             kept.turns += 1
             kept.since = kept.since or self._at
