@@ -394,3 +394,17 @@ def test_what_went_to_cold_storage_was_not_taken_away(monkeypatch: pytest.Monkey
     assert text(pair.right, archive) is not None
     assert (text(pair.right, payload), text(pair.right, PLAN)) == ("{}\n", None)
     assert payload in (text(pair.right, stub) or "")
+
+
+def test_what_travelled_beside_a_conflict_is_taken_away_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Pair(monkeypatch)
+    for words in ("theirs", "theirs again"):
+        put(pair.right, words)
+    put(pair.left, "mine")
+    put(pair.left, "soon gone", "projects/gone.md")
+    assert pair.push()["remote"]["conflict_count"] == 1
+    remove = Change("projects/gone.md", ChangeKind.REMOVE)
+    pair.left.store.documents.write([Write(tenant_id=TENANT, author="x", message="m", changes=[remove])])
+    remote = pair.push()["remote"]
+    assert (remote["deleted_count"], remote["conflict_count"]) == (1, 1)
+    assert (text(pair.right), text(pair.right, "projects/gone.md")) == ("theirs again", None)

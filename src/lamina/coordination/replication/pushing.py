@@ -48,6 +48,8 @@ SendToPeer = Callable[[str, bytes, str | None, float], bytes]
 _COUNTS: Final = ("received_count", "changed_count", "deleted_count", "conflict_count", "skipped_count")
 _PAGE: Final = 100  # with their content: some megabytes
 _OVERHEAD_BYTES: Final = 1024  # of a bundle around its files
+_TRAVELLED: Final = AgreedDocument(version=0, local=0)
+"""Of a document on which nobody agreed yet: its clock is its version here, and its removal is sent."""
 _UNDECODABLE: Final = "files that hold no UTF-8 text were left out"
 
 
@@ -260,7 +262,8 @@ class Pushing:
     def _kept(
         self, call: Call, pushed: Pushed, url: str, gathered: _Gathered, remote: dict[str, int]
     ) -> Pushed:
-        """Note that the target agreed; nothing of the files where it had others of its own that it kept, or where some were erased meanwhile.
+        """Note that the target agreed, or where it had others of its own that it kept only what travelled; nothing where some files were
+        erased meanwhile.
 
         What arrived while the files were on their way was agreed on later, and stays.
         """
@@ -273,9 +276,10 @@ class Pushing:
             for path, each in before.items()
             if path not in gathered.erased or each != seen.get(path)
         }
-        if remote["conflict_count"] == 0 and rewrites == gathered.rewrites:
+        agrees = remote["conflict_count"] == 0
+        if rewrites == gathered.rewrites:
             known |= {
-                each.path: each.agreed
+                each.path: each.agreed if agrees else before.get(each.path, _TRAVELLED)
                 for each in gathered.files
                 if before.get(each.path) == seen.get(each.path)
             }
