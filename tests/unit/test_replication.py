@@ -12,7 +12,8 @@ import pytest
 from capsules import NOW, body
 from lamina.continuity.shelf.envelopes import archive_bytes
 from lamina.coordination.replication.deciding import Arrival, Fate, Here, decided
-from lamina.errors import LaminaError
+from lamina.coordination.replication.state import without_paths
+from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.relay import RelayGrant, RelayRight
 from lamina.kernel.time import rfc3339
@@ -365,7 +366,8 @@ def test_what_is_erased_while_a_push_is_on_its_way_is_not_named_after_it(
 
     def erasing(url: str, body: bytes, token: str | None) -> bytes:
         answer = pair.arrives(url, body, token)
-        pair.left.store.traces.erase_documents(TENANT, [PLAN])
+        renewed = without_paths(pair.left.store.documents)(TENANT, [PLAN])
+        pair.left.store.traces.erase_documents(TENANT, [PLAN], renewed=renewed)
         return answer
 
     monkeypatch.setattr(pair.left, "send", erasing)
@@ -408,3 +410,21 @@ def test_what_travelled_beside_a_conflict_is_taken_away_later(monkeypatch: pytes
     remote = pair.push()["remote"]
     assert (remote["deleted_count"], remote["conflict_count"]) == (1, 1)
     assert (text(pair.right), text(pair.right, "projects/gone.md")) == ("theirs again", None)
+
+
+def test_what_travelled_in_a_push_that_failed_is_taken_away_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = Pair(monkeypatch)
+    put(pair.left, "soon gone")
+
+    def lost(url: str, body: bytes, token: str | None) -> bytes:
+        pair.arrives(url, body, token)
+        raise Unavailable("PEER_UNREACHABLE", "the answer was lost")
+
+    monkeypatch.setattr(pair.left, "send", lost)
+    with pytest.raises(Unavailable):
+        pair.push()
+    monkeypatch.setattr(pair.left, "send", pair.arrives)
+    remove = Change(PLAN, ChangeKind.REMOVE)
+    pair.left.store.documents.write([Write(tenant_id=TENANT, author="x", message="m", changes=[remove])])
+    assert pair.push()["remote"]["deleted_count"] == 1
+    assert text(pair.right) is None

@@ -123,6 +123,7 @@ class Pushing:
         if pushed.dry_run:
             return Answer(pushed)
         url = manifest_url(base_url, request.target_path)
+        retried(lambda: self._note_travelling(call, gathered))
         remote = self._sent_all(url, shaped, pushed.idempotency_key, request.target_token)
         kept = retried(lambda: self._kept(call, pushed, url, gathered, remote))
         return Answer(kept)
@@ -259,11 +260,20 @@ class Pushing:
         if bundle:
             yield bundle
 
+    def _note_travelling(self, call: Call, gathered: _Gathered) -> None:
+        """Note which files travel for the first time, before they do: their removal is sent whatever becomes of this push."""
+        tenant_id = call.principal.tenant_id
+        rewrites = self._documents.rewrites(tenant_id)
+        stored = stored_state(self._documents, tenant_id)
+        new = {each.path: _TRAVELLED for each in gathered.files if each.path not in stored.state.documents}
+        if new and rewrites == gathered.rewrites:
+            after = stored.state.model_copy(update={"documents": {**stored.state.documents, **new}})
+            written(self._documents, call, "replication: push", [state_change(stored, after)], None)
+
     def _kept(
         self, call: Call, pushed: Pushed, url: str, gathered: _Gathered, remote: dict[str, int]
     ) -> Pushed:
-        """Note that the target agreed, or where it had others of its own that it kept only what travelled; nothing where some files were
-        erased meanwhile.
+        """Note that the target agreed; nothing of the files where it had others of its own that it kept, or where some were erased meanwhile.
 
         What arrived while the files were on their way was agreed on later, and stays.
         """
@@ -276,12 +286,11 @@ class Pushing:
             for path, each in before.items()
             if path not in gathered.erased or each != seen.get(path)
         }
-        agrees = remote["conflict_count"] == 0
-        if rewrites == gathered.rewrites:
+        if remote["conflict_count"] == 0 and rewrites == gathered.rewrites:
             known |= {
-                each.path: each.agreed if agrees else before.get(each.path, _TRAVELLED)
+                each.path: each.agreed
                 for each in gathered.files
-                if before.get(each.path) == seen.get(each.path)
+                if before.get(each.path, _TRAVELLED) == seen.get(each.path, _TRAVELLED)
             }
         last = {
             "at": rfc3339(call.now),
