@@ -91,6 +91,26 @@ def test_who_wrote_a_message_that_comes_back_is_what_its_commit_says(tmp_path: P
     }
 
 
+def test_a_file_that_has_the_id_or_the_key_of_a_message_keeps_none_from_coming_back(tmp_path: Path) -> None:
+    mail = Mail(tmp_path)
+    true = mail.send(delivery=ACK, idempotency_key="k")
+    (path,) = true["committed_files"]
+    content, id_ = mail.store.documents.read(TENANT, path).content, true["message"]["id"].encode()
+    for name, words in (
+        (path.replace("/cy/", "/dee/"), content.replace(b'"to":"cy"', b'"to":"dee"')),
+        (path.replace(id_.decode(), "msg_000000000000"), content.replace(id_, b"msg_000000000000")),
+    ):
+        assert words != content
+        change = Change(name, ChangeKind.PUT, words)
+        mail.store.documents.write(
+            [Write(tenant_id=TENANT, author="agent:eve", message="m", changes=[change])]
+        )
+    mail.call("cy", "messages_ack", message_id=true["message"]["id"], status="accepted")
+    again = cloned(mail, tmp_path)
+    assert shown(again) == shown(mail)
+    assert again.call("dee", "messages_inbox", recipient="dee")["count"] == 0
+
+
 def test_messages_go_with_whom_they_name(tmp_path: Path) -> None:
     mail = Mail(tmp_path)
     to_cy = mail.send(delivery=ACK)

@@ -63,6 +63,7 @@ class _Restoring:
         self._documents = documents
         self._tenant_id = tenant_id
         self._deliveries: dict[str, Delivery] = {}
+        self._taken: set[tuple[str, ...]] = set()
 
     def post_of(self, document: Document) -> Post | None:
         """What a document says; None where that is nothing."""
@@ -80,6 +81,8 @@ class _Restoring:
             return None
         record = record.model_copy(update={"sender_verified": self._is_verified(document, record)})
         stored = self._stored(document, record)
+        if not self._takes(stored):
+            return None
         if not isinstance(record, SentMessage):
             return Posting(stored)
         before = self._deliveries.get(record.replay_of or "")
@@ -93,6 +96,16 @@ class _Restoring:
             return Posting(stored, first)
         after = self._deliveries[record.replay_of] = after_replay(before, record.id, stored.sent_at)
         return Posting(stored, first, replayed=DeliveryState(record.replay_of, after))
+
+    def _takes(self, stored: StoredMessage) -> bool:
+        """Whether nobody had the id and the key of a message before. Who may write files may have made another one like it: that stays a
+        file."""
+        names: set[tuple[str, ...]] = {(stored.id,)}
+        if stored.idempotency_key is not None:
+            names.add((stored.sender, stored.recipient, stored.idempotency_key))
+        is_new = names.isdisjoint(self._taken)
+        self._taken |= names if is_new else set()
+        return is_new
 
     def _is_verified(self, document: Document, record: AnyMessage) -> bool:
         (newest,) = self._documents.history(self._tenant_id, document.path, limit=1)
