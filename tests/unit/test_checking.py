@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from lamina.coordination.checking import bounds
-from lamina.coordination.checking.folders import check_folder, left_over_taken_away
+from lamina.coordination.checking.folders import check_folder
 from lamina.coordination.checking.sandbox import CheckOutcome, Sandbox
 from lamina.errors import Invalid, LaminaError
 from lamina.kernel.folder_socket import socket_path
@@ -164,12 +164,14 @@ def test_what_a_killed_server_left_of_a_check_is_taken_away(
     (tmp_path / "lamina-check-link").symlink_to(tmp_path / "lamina-else")
     running = os.open(tmp_path / "lamina-check-runs", os.O_RDONLY)
     fcntl.flock(running, fcntl.LOCK_EX)
-    with check_folder() as folder:
-        assert sorted(each.name for each in tmp_path.iterdir()) == sorted(
-            [folder.name, "lamina-check-begins", "lamina-check-link", "lamina-check-runs", "lamina-else"]
-        )
+    with pytest.raises(LaminaError, match="another check"), check_folder():
+        pass
+    left = ["lamina-check-begins", "lamina-check-link", "lamina-check-runs", "lamina-else"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == left
     os.close(running)
-    left_over_taken_away()
+    with check_folder() as folder, pytest.raises(LaminaError, match="another check"), check_folder():
+        pass
+    assert not folder.exists()
     assert not (tmp_path / "lamina-check-runs").exists()
     assert (tmp_path / "lamina-else" / "memory" / "ana.md").exists()
 

@@ -11,9 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from lamina.coordination.checking import bounds
+from lamina.errors import Busy
 from lamina.kernel.time import SECOND_US, SystemClock
 
-__all__ = ["check_folder", "left_over_taken_away"]
+__all__ = ["another_check", "check_folder", "left_over_taken_away"]
 
 _PREFIX: Final = "lamina-check-"
 _BEGINS_S: Final = 60
@@ -22,32 +24,52 @@ _BEGINS_S: Final = 60
 
 @contextmanager
 def check_folder() -> Iterator[Path]:
-    """A folder for one check, locked for as long as it is there."""
-    left_over_taken_away()
+    """A folder for one check, locked for as long as it is there.
+
+    Raises ``Busy`` (TOO_MUCH_AT_ONCE) where a check of this user runs, in whichever process: it could read the other one's files.
+    """
     with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
         lock = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            # Locked first: of two that begin at once each sees the other.
+            if left_over_taken_away(Path(folder)):
+                raise another_check()
             yield Path(folder)
         finally:
             os.close(lock)
 
 
-def left_over_taken_away() -> None:
-    """Remove this user's folders of checks that nobody runs. What cannot be looked at is left."""
-    now = SystemClock().now()
+def left_over_taken_away(own: Path | None = None) -> bool:
+    """Remove this user's folders of checks that nobody runs, but for one's own; whether somebody runs one. What cannot be looked at is
+    left."""
+    now, runs = SystemClock().now(), False
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        if folder == own:
+            continue
         try:
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
             continue
         try:
             found = os.fstat(lock)
-            made_at = found.st_mtime_ns // 1000
-            if found.st_uid == os.getuid() and now - made_at > _BEGINS_S * SECOND_US:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if found.st_uid != os.getuid():
+                continue
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if now - found.st_mtime_ns // 1000 > _BEGINS_S * SECOND_US:
                 shutil.rmtree(folder, ignore_errors=True)
-        except OSError:
-            continue
+        except BlockingIOError:
+            runs = True
         finally:
             os.close(lock)
+    return runs
+
+
+def another_check() -> Busy:
+    """The error for a check beside another."""
+    return Busy(
+        "TOO_MUCH_AT_ONCE",
+        "another check is running",
+        hint="wait as Retry-After says, then ask again",
+        details={"retry_after_s": bounds.CHECK_RETRY_S},
+    )

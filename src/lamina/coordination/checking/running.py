@@ -14,12 +14,12 @@ from lamina.continuity.landing import Told, landed
 from lamina.continuity.permission import Reach
 from lamina.coordination.artifacts.checks import refused
 from lamina.coordination.checking import bounds
-from lamina.coordination.checking.folders import check_folder, left_over_taken_away
+from lamina.coordination.checking.folders import another_check, check_folder, left_over_taken_away
 from lamina.coordination.checking.requests import Checked, CheckRun, RunCheck
 from lamina.coordination.checking.sandbox import CheckOutcome
 from lamina.coordination.features import check_offered
 from lamina.coordination.replication.files import FOLDERS
-from lamina.errors import Busy, TooLarge
+from lamina.errors import TooLarge
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
@@ -44,7 +44,7 @@ class _Tree:
 
 
 class Checking:
-    """Runs commands, one at a time. Those that may run are the operator's, by profile: none of them means that checks are off."""
+    """Runs commands, one at a time on this machine. Those that may run are the operator's, by profile: none of them means that checks are off."""
 
     def __init__(
         self,
@@ -71,12 +71,7 @@ class Checking:
         call.relay.require(RelayRight.WRITE_PROJECTS, "write", path)
         commit = self._commit(call.principal.tenant_id, request.ref)
         if not self._alone.acquire(blocking=False):
-            raise Busy(
-                "TOO_MUCH_AT_ONCE",
-                "another check is running",
-                hint="wait as Retry-After says, then ask again",
-                details={"retry_after_s": bounds.CHECK_RETRY_S},
-            )
+            raise another_check()
         try:
             with check_folder() as folder:
                 self._fill(_Tree(folder, commit), call)
