@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ from lamina.kernel.folder_socket import socket_path
 from lamina.kernel.relay import RelayGrant, RelayRight
 from lamina.settings import Settings
 from lamina.store.ports.documents import Change, ChangeKind, Write
+from processes import wait_until
 from shelves import EVERYWHERE, TENANT
 from tables import every_row
 from together import Agents
@@ -105,6 +107,24 @@ def test_a_command_and_what_it_began_end_with_their_time(tmp_path: Path) -> None
     outcome = run(tmp_path, code, wait_s=0.5)
     assert (outcome.timed_out, outcome.return_code < 0) == (True, True)
     assert outcome.seconds < 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_a_check_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    sandbox = "from lamina.coordination.checking.sandbox import Sandbox"
+    command = ["sh", "-c", "echo > begun; while sleep 0.05; do date > alive; done"]
+    code = f"import pathlib, time; {sandbox}; Sandbox([], time.monotonic).run({command!r}, pathlib.Path({str(tmp_path)!r}))"
+    server = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": "src"})
+    wait_until(lambda: (tmp_path / "alive").exists())
+    server.kill()
+    server.wait()
+    wait_until(lambda: _stands_still(tmp_path / "alive"))
+
+
+def _stands_still(file: Path) -> bool:
+    before = file.stat().st_mtime_ns
+    time.sleep(0.5)
+    return file.stat().st_mtime_ns == before
 
 
 def test_a_command_that_says_too_much_or_takes_too_much_is_ended(

@@ -10,12 +10,14 @@ import ctypes
 import json
 import os
 import resource
+import signal
 import sys
 from collections.abc import Sequence
 
-__all__ = ["hidden", "launched", "without_powers"]
+__all__ = ["ends_with", "hidden", "launched", "without_powers"]
 
 _DROP_FROM_BOUNDS = 24  # PR_CAPBSET_DROP of prctl(2)
+_ENDS_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _NO_NEW_PRIVILEGES = 38  # PR_SET_NO_NEW_PRIVS
 _POWERS_MAX = 64  # the kernel has some forty, and refuses the first that it does not know
 
@@ -23,6 +25,8 @@ _POWERS_MAX = 64  # the kernel has some forty, and refuses the first that it doe
 def launched(arguments: Sequence[str]) -> None:
     """Become the command under bounds: seconds of processor, bytes of memory and of a file, counts, and folders to hide."""
     bounds = json.loads(arguments[0])
+    if bounds.get("ends_with_parent"):
+        ends_with(bounds["ends_with_parent"])
     for folder in bounds["hidden"]:
         hidden(folder)
     if bounds["hidden"]:
@@ -33,6 +37,13 @@ def launched(arguments: Sequence[str]) -> None:
         os.execvp(arguments[1], list(arguments[1:]))  # noqa: S606 - the operator's own command, without a shell
     except OSError as error:
         sys.exit(f"{arguments[1]}: {error.strerror}")
+
+
+def ends_with(parent: int) -> None:
+    """This process, and what it becomes, is killed when its parent ends, however that ends."""
+    ctypes.CDLL(None, use_errno=True).prctl(_ENDS_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit("the server has ended")
 
 
 def hidden(folder: str) -> None:

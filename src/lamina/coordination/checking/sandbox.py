@@ -81,7 +81,7 @@ class Sandbox:
     def run(self, command: Sequence[str], folder: Path) -> CheckOutcome:
         """Run a command in a folder, to its end or to that of its time."""
         way = self._way()
-        prefix = [] if way.options is None else [_unshare(), *way.options, "--"]
+        prefix = [] if way.options is None else [*_ending_with_us(), _unshare(), *way.options, "--"]
         told = json.dumps(self._bounds(way))
         begun = self._seconds()
         process = subprocess.Popen(  # noqa: S603 - no shell: the operator's own command
@@ -189,6 +189,16 @@ class _Heard:
     def text(self, name: str) -> str:
         text = self.ends[name].decode(errors="replace").replace("\0", "\ufffd")
         return text[-bounds.CHECK_OUTPUT_SHOWN_MAX :]
+
+
+def _ending_with_us() -> list[str]:
+    """The beginning of a command that is killed with this process: a check has no other bound of time then."""
+    return [
+        sys.executable,
+        "-I",
+        str(_LAUNCH),
+        json.dumps({"hidden": [], "limits": {}, "ends_with_parent": os.getpid()}),
+    ]
 
 
 def _unshare() -> str:
