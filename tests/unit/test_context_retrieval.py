@@ -435,6 +435,23 @@ def test_what_is_erased_while_a_snapshot_is_taken_is_not_in_it(
     assert past(context) == (["memory/notes/tea.md"], None)
 
 
+def test_what_is_erased_behind_its_reading_is_in_no_snapshot(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context.write("memory/notes/tea.md", "tea")
+    context.write("memory/notes/ana.md", "tea with Ana")
+    read = context.store.documents.read
+
+    def erasing(tenant_id: str, path: str, **more: Any) -> Any:
+        document = read(tenant_id, path, **more)
+        if path == "memory/notes/ana.md" and document is not None:
+            context.store.traces.erase_documents("acme", [path])
+        return document
+
+    monkeypatch.setattr(context.store.documents, "read", erasing)
+    assert past(context) == (["memory/notes/tea.md"], None)
+
+
 def test_what_a_snapshot_cannot_hold_is_not_read_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     context = Context()
     context.write("memory/a.md", "tea")

@@ -6,6 +6,7 @@ import heapq
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from lamina import limits
@@ -15,9 +16,9 @@ from lamina.continuity.context.requests import AsOf, ReadSnapshot, Snapshot, Sna
 from lamina.continuity.files.cards import card_of, text_of
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.names import folder_of, is_text
-from lamina.continuity.landing import Told, landed
+from lamina.continuity.landing import Told, landed, retried
 from lamina.continuity.permission import READS, Reach
-from lamina.errors import Malformed, NotFound
+from lamina.errors import Conflict, Malformed, NotFound
 from lamina.kernel.canonical import digest
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
@@ -32,6 +33,14 @@ _ID: Final = re.compile(r"snap_\d{8}T\d{6}Z_[0-9a-f]{8}")
 _SHA: Final = re.compile(r"[0-9a-f]{7,40}")
 _WORD: Final = re.compile(r"[\w-]{2,}")
 _ITEM: Final = ("path", "type", "snippet", "importance", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    sha: str | None
+    items: list[dict[str, Any]]
+    left_out: int
+    core: list[dict[str, str]]
 
 
 class Snapshots:
@@ -53,13 +62,9 @@ class Snapshots:
         path = f"{FOLDER}/{snapshot_id}.json"
         reach.require("write", path)
         commit = self._commit(tenant_id, request.as_of)
-        as_of = {"mode": request.as_of.mode, "value": None if commit is None else commit.sha}
-        at = None if commit is None else commit.committed_at
-        items, left_out = (
-            (self._found(request, call), 0)
-            if commit is None
-            else self._stood(request, commit, reach, tenant_id)
-        )
+        shown = retried(lambda: self._unerased(request, call, commit, reach))
+        items, left_out = shown.items, shown.left_out
+        as_of = {"mode": request.as_of.mode, "value": shown.sha}
         kept = {
             "schema_version": "1.0",
             "snapshot_id": snapshot_id,
@@ -71,7 +76,7 @@ class Snapshots:
                 "limit": request.limit,
                 "include_core": request.include_core,
             },
-            "core_memory": core_memory(self._documents, tenant_id, reach, at) if request.include_core else [],
+            "core_memory": shown.core,
             "items": items,
             "open_questions": open_questions(items),
             "provenance": {"source": "context_snapshot_create", "service_version": self._version}
@@ -103,6 +108,26 @@ class Snapshots:
         if not isinstance(kept, dict):
             raise Malformed("SNAPSHOT_DAMAGED", f"{path} does not hold a snapshot", details={"path": path})
         return Answer(SnapshotRead(snapshot=kept))
+
+    def _unerased(self, request: Snapshot, call: Call, commit: Commit | None, reach: Reach) -> _Shown:
+        """What the snapshot shows; raises ``Conflict`` (DOCUMENT_CHANGED) where documents were erased while it was read."""
+        tenant_id = call.principal.tenant_id
+        rewrites = self._documents.rewrites(tenant_id)
+        if commit is not None:  # hashes change with an erasure, times do not
+            standing = self._documents.commit_at(tenant_id, commit.committed_at)
+            commit = standing if standing is not None and standing.sha else commit
+        at = None if commit is None else commit.committed_at
+        items, left_out = (
+            (self._found(request, call), 0)
+            if commit is None
+            else self._stood(request, commit, reach, tenant_id)
+        )
+        core = core_memory(self._documents, tenant_id, reach, at) if request.include_core else []
+        if self._documents.rewrites(tenant_id) != rewrites:
+            raise Conflict(
+                "DOCUMENT_CHANGED", "documents were erased meanwhile", hint="send the request again"
+            )
+        return _Shown(None if commit is None else commit.sha, items, left_out, core)
 
     def _commit(self, tenant_id: str, as_of: AsOf) -> Commit | None:
         if as_of.mode == "working_tree":
