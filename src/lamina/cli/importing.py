@@ -20,7 +20,7 @@ from lamina.cli.show import console
 from lamina.client import Client
 from lamina.client.identity import Identity
 from lamina.client.writes import item_of
-from lamina.errors import Conflict, LaminaError, NotFound
+from lamina.errors import Conflict, Forbidden, Invalid, LaminaError, NotFound
 from lamina.http.errors import from_validation
 from lamina.kernel.canonical import canonical
 from lamina.kernel.scopes import Scope
@@ -60,6 +60,7 @@ class ImportReport:
 class _Batch:
     scope: str | None
     items: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     untimed: list[bool] = field(default_factory=list)
     size_bytes: int = 0
 
@@ -107,13 +108,23 @@ def import_jsonl(client: Client, file: Path, *, scope: str | None, actor: str | 
     """Store every line of a file that can be stored.
 
     A line is an experience as the wire has it, or the keywords of ``Client.experience``. Its own scope wins over
-    ``scope``; ``actor`` speaks where a line names a session and nobody. Lines sent before, within the 24 hours for which keys are known, are not stored twice.
+    ``scope``; lines of a scope that is refused are refused with it, and where nothing else is stored, that is raised. ``actor`` speaks where a line names a session and nobody. Lines sent before, within the 24 hours for which keys are known, are not stored twice.
     """
     report = ImportReport()
     lines = _Lines(file, scope, Identity(actor), report, changed_at_us=int(file.stat().st_mtime) * 1_000_000)
+    refusal: LaminaError | None = None
     for batch in _batches(lines):
-        _send(client, batch)
-        report.stored += len(batch.items)
+        try:
+            _send(client, batch)
+        except (Forbidden, Invalid) as error:
+            # Of one scope: lines of others are behind it.
+            refusal = refusal or error
+            for line in batch.lines:
+                report.refuse(line, error.message)
+        else:
+            report.stored += len(batch.items)
+    if refusal is not None and not report.stored:
+        raise refusal
     return report
 
 
@@ -127,6 +138,7 @@ def _batches(lines: _Lines) -> Iterator[_Batch]:
         scope, item, untimed = read
         batch = batches.setdefault(scope, _Batch(scope))
         batch.items.append(item)
+        batch.lines.append(number)
         batch.untimed.append(untimed)
         batch.size_bytes += len(line)
         if len(batch.items) == limits.BULK_ITEMS_MAX or batch.size_bytes >= BATCH_BYTES_MAX:

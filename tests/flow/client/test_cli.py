@@ -153,6 +153,18 @@ def test_a_line_may_name_its_own_scope(run, client, maya, lines):
     assert [event.content["text"] for event in client.events.iterate(scope=f"{maya}/project:x")] == ["two"]
 
 
+def test_a_scope_that_is_not_the_callers_keeps_no_other_line_from_being_imported(signing, lines):
+    def imported(*given: object) -> Result:
+        command = ["import", "jsonl", lines(*given), "--url", signing.url, "--actor", "user:bob"]
+        return CliRunner().invoke(app, command, env={"LAMINA_TOKEN": paseto(claims(sub="user:bob"))})
+
+    theirs = {"text": "two", "scope": "user:alice"}
+    result = imported({"text": "one"}, theirs, {"text": "three", "scope": "user:bob/project:x"})
+    assert (result.exit_code, result.stdout) == (2, "2 of 3 lines are stored\n")
+    assert result.stderr.startswith("lamina: line 2: ")
+    assert imported(theirs).exit_code == 3
+
+
 @pytest.mark.model
 def test_a_recall_shows_lines_sources_and_whether_it_is_sure(run, client, live):
     client.experience("I adopted a cat called \x1b[31mBiscuit\x1b[0m.")
