@@ -6,7 +6,7 @@ import hashlib
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -48,6 +48,8 @@ class ImportReport:
     stored: int = 0
     refused: int = 0
     problems: list[Problem] = field(default_factory=list)
+    refusal: LaminaError | None = None
+    """Why the first lines were refused that could be read: another scope's may be stored."""
 
     def refuse(self, line: int, message: str) -> None:
         """Note a line that cannot be stored."""
@@ -56,12 +58,20 @@ class ImportReport:
             self.problems.append(Problem(line, message))
 
 
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An item and the line that it is; whether its time is the file's, and its key its own."""
+
+    number: int
+    item: dict[str, Any]
+    untimed: bool
+    keyed: bool
+
+
 @dataclass(slots=True)
 class _Batch:
     scope: str | None
-    items: list[dict[str, Any]] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
-    untimed: list[bool] = field(default_factory=list)
+    lines: list[_Line] = field(default_factory=list)
     size_bytes: int = 0
 
 
@@ -76,8 +86,8 @@ class _Lines:
     changed_at_us: int = 0
     seen: Counter[bytes] = field(default_factory=Counter)
 
-    def item(self, number: int, line: bytes) -> tuple[str | None, dict[str, Any], bool] | None:
-        """The scope and the item of a line, and whether its time is the file's; None for one that is refused."""
+    def item(self, number: int, line: bytes) -> tuple[str | None, _Line] | None:
+        """The scope and the item of a line; None for one that is refused."""
         try:
             given = from_json(line)
             if not isinstance(given, dict):
@@ -88,7 +98,8 @@ class _Lines:
             now = to_datetime(self.changed_at_us + number)
             item = item_of(self.identity, given, now=now, new_key=lambda: key)
             Item.model_validate(item)
-            return None if scope is None else Scope.parse(scope), item, untimed
+            read = _Line(number, item, untimed, keyed=item["idempotency_key"] != key)
+            return None if scope is None else Scope.parse(scope), read
         except ValidationError as error:
             self.report.refuse(number, from_validation(error, "INVALID_ENVELOPE").message)
         except LaminaError as error:
@@ -112,19 +123,14 @@ def import_jsonl(client: Client, file: Path, *, scope: str | None, actor: str | 
     """
     report = ImportReport()
     lines = _Lines(file, scope, Identity(actor), report, changed_at_us=int(file.stat().st_mtime) * 1_000_000)
-    refusal: LaminaError | None = None
     for batch in _batches(lines):
-        try:
-            _send(client, batch)
-        except (Forbidden, Invalid) as error:
-            # Of one scope: lines of others are behind it.
-            refusal = refusal or error
-            for line in batch.lines:
-                report.refuse(line, error.message)
-        else:
-            report.stored += len(batch.items)
-    if refusal is not None and not report.stored:
-        raise refusal
+        options: dict[str, Any] = {"ordering": "strict_temporal"}
+        if batch.scope is not None:
+            options["scope"] = batch.scope
+        report.stored += _sent(client, batch.lines, options, report)
+    report.problems.sort(key=lambda problem: problem.line)
+    if report.refusal is not None and not report.stored:
+        raise report.refusal
     return report
 
 
@@ -135,13 +141,11 @@ def _batches(lines: _Lines) -> Iterator[_Batch]:
         read = lines.item(number, line)
         if read is None:
             continue
-        scope, item, untimed = read
+        scope, item = read
         batch = batches.setdefault(scope, _Batch(scope))
-        batch.items.append(item)
-        batch.lines.append(number)
-        batch.untimed.append(untimed)
+        batch.lines.append(item)
         batch.size_bytes += len(line)
-        if len(batch.items) == limits.BULK_ITEMS_MAX or batch.size_bytes >= BATCH_BYTES_MAX:
+        if len(batch.lines) == limits.BULK_ITEMS_MAX or batch.size_bytes >= BATCH_BYTES_MAX:
             yield batches.pop(scope)
     yield from batches.values()
 
@@ -161,29 +165,47 @@ def _read(file: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, line
 
 
-def _send(client: Client, batch: _Batch) -> None:
-    options: dict[str, Any] = {"ordering": "strict_temporal"}
-    if batch.scope is not None:
-        options["scope"] = batch.scope
+def _sent(
+    client: Client,
+    lines: Sequence[_Line],
+    options: Mapping[str, Any],
+    report: ImportReport,
+    *,
+    asked: bool = False,
+) -> int:
+    """How many of some lines, all of one scope, are stored by then. One whose key was used for something else is refused, and all are where
+    the scope is.
+
+    ``asked`` where the keys of lines without a time were asked for already.
+    """
     try:
-        client.experience_bulk(batch.items, **options)
-    except Conflict:
+        client.experience_bulk([line.item for line in lines], **options)
+    except (Forbidden, Invalid) as error:
+        report.refusal = report.refusal or error
+        for line in lines:
+            report.refuse(line.number, error.message)
+        return 0
+    except Conflict as conflict:
+        if conflict.code != "IDEMPOTENCY_CONFLICT":
+            raise
         # A file that grew has another time, and so have its older lines without one of their own: their keys say
         # that they are stored.
-        left = [
-            item
-            for item, untimed in zip(batch.items, batch.untimed, strict=True)
-            if not (untimed and _is_known(client, item["idempotency_key"]))
-        ]
-        if len(left) == len(batch.items):
-            raise
-        if left:
-            client.experience_bulk(left, **options)
+        left = [line for line in lines if asked or not (line.untimed and _is_known(client, line))]
+        known = len(lines) - len(left)
+        if known:
+            return known + (_sent(client, left, options, report, asked=True) if left else 0)
+        if len(lines) == 1:
+            report.refuse(lines[0].number, conflict.message)
+            return 0
+        half = len(lines) // 2
+        return sum(_sent(client, part, options, report, asked=True) for part in (lines[:half], lines[half:]))
+    return len(lines)
 
 
-def _is_known(client: Client, key: str) -> bool:
+def _is_known(client: Client, line: _Line) -> bool:
+    """Whether a line is stored under its key. A key that was made for it says what it says; one of its own may have been used for other words."""
     try:
-        client.by_idempotency_key(key)
+        stored = client.by_idempotency_key(line.item["idempotency_key"])
+        return not line.keyed or client.events.get(stored.event_id).content == line.item["content"]
     except NotFound:
         return False
-    return True

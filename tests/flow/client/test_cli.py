@@ -148,6 +148,22 @@ def test_lines_that_are_wrong_are_named_and_the_others_stored(run, client, lines
     assert [event.content["text"] for event in client.events.iterate()] == ["one"]
 
 
+def test_a_line_whose_key_was_used_for_another_is_named_and_the_others_are_stored(run, client, lines):
+    def keyed(text):
+        return {"text": text, "idempotency_key": "mine"}
+
+    run("import", "jsonl", lines({"text": "first"}, keyed("wrong")))
+    result = run("import", "jsonl", lines({"text": "first"}, keyed("right"), {"text": "last"}))
+    assert result.exit_code == 2
+    assert "2 of 3 lines are stored" in result.output
+    assert "line 2: this idempotency key was used" in result.output
+    said = [event.content["text"] for event in client.events.iterate()]
+    assert sorted(said) == ["first", "last", "wrong"]
+    again = lines({"text": "first"}, keyed("wrong"), {"text": "last"})
+    os.utime(again, (time.time() + 60, time.time() + 60))
+    assert run("import", "jsonl", again).stdout == "3 of 3 lines are stored\n"
+
+
 def test_a_line_may_name_its_own_scope(run, client, maya, lines):
     run("import", "jsonl", lines({"text": "one"}, {"text": "two", "scope": f"{maya}/project:x"}))
     assert [event.content["text"] for event in client.events.iterate(scope=f"{maya}/project:x")] == ["two"]
