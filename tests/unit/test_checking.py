@@ -30,6 +30,12 @@ from together import Agents
 LOOK = "import pathlib; print(sorted(map(str, pathlib.Path('.').rglob('*.*'))), open('projects/a.py').read())"
 
 
+@pytest.fixture(autouse=True)
+def _own_temporary_files(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One check runs at a time among the temporary files of a user: other tests' are elsewhere."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("temporary")))
+
+
 def run(folder: Path, code: str, wait_s: float = 20.0) -> CheckOutcome:
     data = folder / "data"
     data.mkdir(exist_ok=True)
