@@ -13,7 +13,7 @@ from lamina import limits
 from lamina.access.principals import Credentials
 from lamina.gateway import Inbound
 from lamina.kernel.operations import Principal
-from lamina.kernel.streams import ServerSentEvent
+from lamina.kernel.streams import Beginning, ServerSentEvent
 from lamina.lifecycle.feed import Feed
 from neighbours import ROOT, Neighbours
 
@@ -34,7 +34,7 @@ async def following(here: Neighbours, actor: str, **asked: Any) -> AsyncIterator
     inbound = Inbound(Credentials("http", actor=actor), "req")
     reply = here.server.gateway.execute(operation, request, inbound, Principal("acme", actor, "http"))
     stream = reply.answer.result
-    assert await anext(stream) is None
+    assert isinstance(await anext(stream), Beginning)
     await asyncio.sleep(0.1)  # the look-out has seen how policy stands
     yield stream
     stream.close()
