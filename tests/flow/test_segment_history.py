@@ -92,6 +92,20 @@ def test_what_is_of_earlier_days_leaves_and_what_is_of_today_stays(world: Any) -
     assert run(world, "maintenance", family="episodic")["selection_count"] == 0
 
 
+def test_what_leaves_and_what_stays_are_each_of_who_wrote_them(world: Any) -> None:
+    append(world, "wisteria", by=KIM)
+    world.clock.at += DAY
+    append(world, "larkspur", by=LEE)
+    payload = f"memory/episodic/history/{rolled(world)}.jsonl"
+    assert (author(world, payload), author(world, LOG)) == ("agent:kim", "agent:lee")
+    owned = world.store.traces.owned("acme", ["agent:kim"])
+    assert payload in owned.paths
+    assert LOG not in owned.paths
+    world.clock.at += DAY
+    append(world, "foxglove", by=LEE)
+    assert author(world, f"memory/episodic/history/{rolled(world)}.jsonl") == "agent:lee"
+
+
 def test_a_log_that_was_written_anew_today_is_todays(world: Any) -> None:
     append(world, "wisteria")
     world.clock.at += DAY

@@ -20,26 +20,33 @@ from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, Write
 from lamina.store.ports.log import Capture
 
-__all__ = ["free_number", "landed_for", "sole_author", "telling_of"]
+__all__ = ["free_number", "landed_for", "sole_author", "telling_of", "write_of"]
 
 _MARGIN: Final = 256  # characters: the path stands before the words of each
 
 
-def sole_author(documents: Documents, call: Call, path: str) -> str:
-    """Who wrote what stands at a path; the caller's actor where several did."""
+def sole_author(
+    documents: Documents, call: Call, path: str, *, after: int = 0, through: int | None = None
+) -> str:
+    """Who wrote what stands at a path, or what of it the versions behind ``after`` brought, or stood there as of version ``through``; the
+    caller's actor where several did."""
     found: set[str] = set()
-    for author in _authors(documents, call.principal.tenant_id, path):
+    for author in _authors(documents, call.principal.tenant_id, path, after, through):
         found.add(author)
         if len(found) > 1:
             return call.principal.actor
     return next(iter(found), call.principal.actor)
 
 
-def _authors(documents: Documents, tenant_id: str, path: str) -> Iterator[str]:
+def _authors(
+    documents: Documents, tenant_id: str, path: str, after: int, through: int | None
+) -> Iterator[str]:
     """The authors of the versions that a document is made of, newest first."""
-    before = None
+    before = None if through is None else through + 1
     while page := documents.history(tenant_id, path, before=before, limit=bounds.SEGMENT_VERSIONS_READ):
         for version in page:
+            if version.version <= after:
+                return
             yield version.commit.author
             if version.kind is not ChangeKind.APPEND:
                 return
@@ -89,11 +96,17 @@ def landed_for(
     captures: Sequence[Capture] = (),
 ) -> Commit:
     """Write changes as one commit of ``author``. Raises ``Conflict`` (DOCUMENT_CHANGED) when a guard does not hold."""
-    write = Write(
+    return documents.write([write_of(call, author, message, changes, captures)])[0].commit
+
+
+def write_of(
+    call: Call, author: str, message: str, changes: Sequence[Change], captures: Sequence[Capture] = ()
+) -> Write:
+    """A write of ``author``'s, for one commit of several that land together."""
+    return Write(
         tenant_id=call.principal.tenant_id,
         author=author,
         message=" ".join(message.splitlines()),
         changes=changes,
         captures=captures,
     )
-    return documents.write([write])[0].commit

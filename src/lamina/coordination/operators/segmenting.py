@@ -1,6 +1,7 @@
 """The jobs that move append logs into the history, from there to cold storage and back (Relay contract 7.6).
 
-Each log and each segment is one commit: a run that ends half way leaves whole ones. What moves stays findable by its words until it goes
+Each log and each segment is one commit, or two that land together where what leaves is another's than what stays: a run that ends half way
+leaves whole ones. What moves stays findable by its words until it goes
 to cold storage.
 """
 
@@ -16,7 +17,13 @@ from lamina import limits
 from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.histories import unpacked_history
-from lamina.coordination.operators.moving import free_number, landed_for, sole_author, telling_of
+from lamina.coordination.operators.moving import (
+    free_number,
+    landed_for,
+    sole_author,
+    telling_of,
+    write_of,
+)
 from lamina.coordination.operators.segment_requests import (
     MaintainSegments,
     RehydrateSegment,
@@ -72,11 +79,12 @@ class _Log:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """What of a log leaves, when the newest of it was written, and what stays."""
+    """What of a log leaves, when the newest of it was written, and what stays; the version as of which what leaves stood alone."""
 
     leaves: bytes
     newest_at: Instant
     stays: bytes
+    through: int
 
 
 class SegmentHistory:
@@ -201,12 +209,14 @@ class SegmentHistory:
         if standing is not None and is_due(
             logs, self._ages[log.family], log.stream, len(standing.content), standing.updated_at, call.now
         ):
-            return _Cut(standing.content, standing.updated_at, b"")
+            return _Cut(standing.content, standing.updated_at, b"", standing.version)
         earlier = self._documents.read(tenant_id, log.path, at=day_of(call.now) - 1) if logs.by_day else None
         # A log that was put anew today is today's, however old its lines are.
         if standing is None or earlier is None or not standing.content.startswith(earlier.content):
-            return _Cut(b"", call.now, b"")
-        return _Cut(earlier.content, earlier.updated_at, standing.content[len(earlier.content) :])
+            return _Cut(b"", call.now, b"", 0)
+        return _Cut(
+            earlier.content, earlier.updated_at, standing.content[len(earlier.content) :], earlier.version
+        )
 
     def _rolled(self, log: _Log, call: Call) -> tuple[Segment, list[str], str | None] | None:
         logs, tenant_id = SEGMENT_FAMILIES[log.family], call.principal.tenant_id
@@ -215,21 +225,32 @@ class SegmentHistory:
         if not newest or not cut.leaves:
             return None
         segment = self._free(log, call)
-        author = sole_author(self._documents, call, log.path)
+        author = sole_author(self._documents, call, log.path, through=cut.through)
+        stayer = sole_author(self._documents, call, log.path, after=cut.through) if cut.stays else author
         version = newest[0].version
-        changes = [
+        leaving = [
             put(segment.payload, cut.leaves, 0),
             put(segment.stub, new_stub(segment, log.path, cut.leaves, cut.newest_at, call.now), 0),
+        ]
+        staying = [
             Change(log.path, ChangeKind.REMOVE, expected_version=version)
             if logs.pages
-            else put(log.path, cut.stays, version),
+            else put(log.path, cut.stays, version)
         ]
-        captures = telling_of(call, author, segment.payload, cut.leaves, cut.newest_at)
-        if not logs.pages:
-            captures += telling_of(call, author, log.path, cut.stays, call.now)
+        told = telling_of(call, author, segment.payload, cut.leaves, cut.newest_at)
+        left = [] if logs.pages else telling_of(call, stayer, log.path, cut.stays, call.now)
         message = f"segment-history: roll {log.family} {log.stream}"
-        commit = landed_for(self._documents, call, author, message, changes, captures)
-        return segment, [change.path for change in changes], commit.sha or None
+        # In one commit the words of one would be another's, and go or stay with them.
+        writes = (
+            [write_of(call, author, message, [*leaving, *staying], [*told, *left])]
+            if author == stayer
+            else [
+                write_of(call, author, message, leaving, told),
+                write_of(call, stayer, message, staying, left),
+            ]
+        )
+        commit = self._documents.write(writes)[-1].commit
+        return segment, [change.path for change in (*leaving, *staying)], commit.sha or None
 
     def _free(self, log: _Log, call: Call) -> Segment:
         """A segment of this second whose id nothing has; raises ``Invalid`` where its path would be too long."""
