@@ -22,7 +22,7 @@ from lamina.kernel.scopes import Scope
 from lamina.language.quarantine import quarantine_of
 
 sys.path.append(str(ROOT / "tests"))
-from attacks import Attack, attacks, envelope  # type: ignore[import-not-found]  # of the tests
+from attacks import Attack, attacks, envelope  # of the tests
 
 KINDS = ("instructions", "secrets", "plain")
 
