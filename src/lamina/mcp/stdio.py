@@ -206,8 +206,12 @@ class _Passing:
                 import httpx
 
                 raise httpx.RemoteProtocolError("the stream ended without a result")
+            if response.status_code == 413:  # the SDK at the other end says so in plain words
+                raise TooLarge(
+                    "BODY_TOO_LARGE", "the call is larger than the server takes", hint="say less at once"
+                )
             await response.aread()
-            return _result(_parsed(response.text, response.status_code), response.status_code)
+            return _result(_parsed(response.text), response.status_code)
         finally:
             await response.aclose()
 
@@ -232,15 +236,13 @@ async def _told(context: Context, message: Mapping[str, Any]) -> None:
         await context.session.report_progress(said["progress"], said.get("total"), said.get("message"))
 
 
-def _parsed(text: str, status: int = 200) -> dict[str, Any]:
+def _parsed(text: str) -> dict[str, Any]:
     from pydantic_core import from_json
 
     try:
         said = from_json(text)
     except ValueError:
         said = None
-    if status == 413:  # the SDK at the other end says so in plain words
-        raise TooLarge("BODY_TOO_LARGE", "the call is larger than the server takes", hint="say less at once")
     if not isinstance(said, dict):
         raise Unavailable(
             "UNREADABLE_RESPONSE",
