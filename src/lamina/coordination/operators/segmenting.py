@@ -226,7 +226,7 @@ class SegmentHistory:
             return None
         segment = self._free(log, call)
         author = sole_author(self._documents, call, log.path, through=cut.through)
-        stayer = sole_author(self._documents, call, log.path, after=cut.through) if cut.stays else author
+        next_author = sole_author(self._documents, call, log.path, after=cut.through) if cut.stays else author
         version = newest[0].version
         leaving = [
             put(segment.payload, cut.leaves, 0),
@@ -238,15 +238,15 @@ class SegmentHistory:
             else put(log.path, cut.stays, version)
         ]
         told = telling_of(call, author, segment.payload, cut.leaves, cut.newest_at)
-        left = [] if logs.pages else telling_of(call, stayer, log.path, cut.stays, call.now)
+        left = [] if logs.pages else telling_of(call, next_author, log.path, cut.stays, call.now)
         message = f"segment-history: roll {log.family} {log.stream}"
         # In one commit the words of one would be another's, and go or stay with them.
         writes = (
             [write_of(call, author, message, [*leaving, *staying], [*told, *left])]
-            if author == stayer
+            if author == next_author
             else [
                 write_of(call, author, message, leaving, told),
-                write_of(call, stayer, message, staying, left),
+                write_of(call, next_author, message, staying, left),
             ]
         )
         commit = self._documents.write(writes)[-1].commit
