@@ -23,6 +23,7 @@ __all__ = [
     "quarantine_of_notes",
     "quarantine_of_words",
     "withheld",
+    "withheld_note",
 ]
 
 SECRET: Final = "secret"  # noqa: S105 - the name of a reason
@@ -72,6 +73,12 @@ def withheld(reasons: tuple[str, ...]) -> str:
     """What stands in the place of words that are kept out: "(withheld: secret)"."""
     kinds = dict.fromkeys(each.partition(":")[0] for each in reasons)
     return f"(withheld: {', '.join(kinds)})"
+
+
+def withheld_note(text: str) -> str | None:
+    """What stands in the place of a note that is no words for a prompt; None for one that may stand there itself."""
+    reasons = quarantine_of_notes(text)
+    return withheld(reasons) if reasons else None
 
 
 def gives_orders(reasons: tuple[str, ...]) -> bool:

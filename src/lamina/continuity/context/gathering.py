@@ -16,7 +16,7 @@ from lamina.continuity.files.requests import Row
 from lamina.continuity.permission import Reach
 from lamina.kernel.operations import Call
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
-from lamina.language.quarantine import quarantine_of_notes, withheld
+from lamina.language.quarantine import withheld_note
 from lamina.store.ports.documents import Document, Documents
 
 __all__ = [
@@ -121,8 +121,7 @@ def open_questions(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def guarded(words: str) -> str:
     """The words, or that they are kept out: a bundle goes into prompts, the file itself can be read."""
-    reasons = quarantine_of_notes(words)
-    return withheld(reasons) if reasons else words
+    return withheld_note(words) or words
 
 
 def _class(path: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lamina.continuity.judgements.startup_page import PageLine
 from lamina.kernel.shown import on_one_line, quoted
-from lamina.language.quarantine import quarantine_of_notes, withheld
+from lamina.language.quarantine import withheld_note
 
 __all__ = ["changed_lines"]
 
@@ -48,11 +48,10 @@ def _named(what: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def _item(text: str) -> str:
-    reasons = quarantine_of_notes(text)
-    if reasons:
-        return withheld(reasons)
     line = on_one_line(text)
-    return quoted(line if len(line) <= _ITEM_CHARS_MAX else f"{line[: _ITEM_CHARS_MAX - 2].rstrip()} …")
+    return withheld_note(text) or quoted(
+        line if len(line) <= _ITEM_CHARS_MAX else f"{line[: _ITEM_CHARS_MAX - 2].rstrip()} …"
+    )
 
 
 def _texts(value: Any) -> list[str]:  # Any: whatever a capsule holds

@@ -15,7 +15,7 @@ from lamina.continuity.capsule.titles import TITLES
 from lamina.continuity.judgements.recovery_warnings import ACTIVE_MISSING, FALLBACK_USED
 from lamina.continuity.judgements.trimming import LEAST_SALIENT_FIRST, tokens
 from lamina.kernel.shown import on_one_line, quoted
-from lamina.language.quarantine import quarantine_of_notes, withheld
+from lamina.language.quarantine import quarantine_of_notes, withheld_note
 
 __all__ = ["ORDER", "PageLine", "startup_page"]
 
@@ -289,5 +289,4 @@ def _name(text: str) -> str:
 
 def _said(text: str) -> str:
     """A text in quotation marks, or that it is no words for a prompt."""
-    reasons = quarantine_of_notes(text)
-    return withheld(reasons) if reasons else quoted(text)
+    return withheld_note(text) or quoted(text)
