@@ -3,6 +3,9 @@
 A recall explains forty records by a thousand ids, most of which the one before it read, too. What a process has read stays by its id
 until ``Records.touched`` names that: whoever changes a version or an edge, in whichever process, leaves the ids there. So what is given
 is what the store held when it was asked for, or later. A reader of an earlier time reads the store.
+
+An id stands in the rows of a dozen others, and each row read brings its own copy of it: of what stays, equal texts are one object, which
+takes half the room.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from sys import intern
 from typing import TypeVar
 
 from lamina import limits
@@ -20,6 +24,7 @@ from lamina.kernel.records import Record, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
+from lamina.kernel.understanding import FactState
 from lamina.store.ports.records import InputState, Records
 from lamina.store.queries import records_among
 from lamina.store.rules.records import as_stood
@@ -29,6 +34,8 @@ __all__ = ["KeptReads", "ReadsOfNow"]
 _ValueT = TypeVar("_ValueT")
 _AskedT = TypeVar("_AskedT")
 _VersionT = TypeVar("_VersionT", Record, RecordHead)
+
+_RowT = TypeVar("_RowT", RecordHead, Support, FactState)
 
 
 @dataclass(slots=True, eq=False)
@@ -59,10 +66,10 @@ class _Tables:
             for each in ids:
                 table.pop(each, None)
 
-    def let_half_go(self) -> None:
-        """Forget what was read first."""
+    def let_oldest_go(self) -> None:
+        """Forget the eighth that was read first."""
         for table in self._all:
-            for each in list(islice(table, (len(table) + 1) // 2)):
+            for each in list(islice(table, (len(table) + 7) // 8)):
                 table.pop(each, None)
 
 
@@ -108,7 +115,7 @@ class KeptReads:
         with self._lock:
             if kept.number != number:
                 return  # the ids of a change were let go since: this may have been read before it
-            table.update(values)
+            table.update(zip(map(intern, values), values.values(), strict=True))
             self._hold_bound()
 
     def _hold_bound(self) -> None:
@@ -117,7 +124,7 @@ class KeptReads:
             if len(self._kept) > 1:
                 self._kept.popitem(last=False)
             else:
-                next(iter(self._kept.values())).tables.let_half_go()
+                next(iter(self._kept.values())).tables.let_oldest_go()
 
 
 class ReadsOfNow:
@@ -152,7 +159,7 @@ class ReadsOfNow:
 
         def read(unknown: Collection[str]) -> Mapping[str, RecordHead | None]:
             found = self._records.heads(tenant_id, unknown)
-            return {each: found.get(each) for each in unknown}
+            return {each: _sharing(head) if (head := found.get(each)) else None for each in unknown}
 
         known = self._looked_up(self._tables.heads, ids, read)
         found, later = _by(known, seen_at)
@@ -168,7 +175,7 @@ class ReadsOfNow:
 
         def read(unknown: Collection[str]) -> Mapping[str, InputState | None]:
             found = self._records.input_states(tenant_id, unknown)
-            return {each: found.get(each) for each in unknown}
+            return {each: _state(state) if (state := found.get(each)) else None for each in unknown}
 
         known = self._looked_up(self._tables.states, ids, read)
         return {each: state for each, state in known.items() if state is not None}
@@ -189,7 +196,7 @@ class ReadsOfNow:
 
         def read(unknown: Collection[str]) -> Mapping[str, list[str]]:
             found = self._records.resting_on(tenant_id, unknown)
-            return {each: found.get(each, []) for each in unknown}
+            return {each: [*map(intern, found.get(each, ()))] for each in unknown}
 
         known = self._looked_up(self._tables.resting, source_ids, read)
         return {each: ids for each, ids in known.items() if ids}
@@ -202,7 +209,7 @@ class ReadsOfNow:
 
         def read(unknown: Collection[str]) -> Mapping[str, list[Support]]:
             found = self._records.supports_of(tenant_id, unknown)
-            return {each: found.get(each, []) for each in unknown}
+            return {each: [*map(_sharing, found.get(each, ()))] for each in unknown}
 
         known = self._looked_up(self._tables.supports, record_ids, read)
         return {each: supports for each, supports in known.items() if supports}
@@ -244,7 +251,7 @@ class ReadsOfNow:
 
         def read(unknown: Collection[str]) -> Mapping[str, list[str]]:
             below = self._records.sources_below(tenant_id, unknown, 1, width, most=most)
-            return {each: below.get(each, []) for each in unknown}
+            return {each: [*map(intern, below.get(each, ()))] for each in unknown}
 
         table = self._tables.sources if most is None else self._tables.first_sources
         found: dict[str, list[str]] = {}
@@ -264,7 +271,8 @@ class ReadsOfNow:
         assert seen_at is None, "a reader of an earlier time reads the store"
 
         def read(unknown: Mapping[str, Sequence[str]]) -> Mapping[str, list[str]]:
-            return self._records.sources_among(tenant_id, unknown)
+            found = self._records.sources_among(tenant_id, unknown)
+            return {each: [*map(intern, ids)] for each, ids in found.items()}
 
         return self._answered(self._tables.among, wanted, read, [])
 
@@ -306,6 +314,15 @@ class ReadsOfNow:
             self._owner.keep(self._kept, self._number, table, values)
             found.update(values)
         return found
+
+
+def _sharing(row: _RowT) -> _RowT:
+    """A row whose texts are those that other rows have."""
+    return tuple.__new__(type(row), [intern(each) if each.__class__ is str else each for each in row])
+
+
+def _state(state: InputState) -> InputState:
+    return state if state.fact is None else state._replace(fact=_sharing(state.fact))
 
 
 def _by(
