@@ -35,6 +35,7 @@ from lamina.store.sqlite.audit_rows import audit_row, read_audit
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import hash_of, stored_id
 from lamina.store.sqlite.many import inserted
+from lamina.store.sqlite.paths import bounds_within
 from lamina.store.sqlite.words import stored_word
 
 __all__ = ["AuditRiders", "SqliteAudit", "SqlitePeppers", "carry_over"]
@@ -211,12 +212,13 @@ class SqliteAudit:
 
     def query(self, query: AuditQuery) -> list[AuditRow]:
         """Mirrors ``Audit.query``."""
+        within, within_from, within_to = bounds_within(query.within)
         bindings: dict[str, Any] = {
             "tenant_id": query.tenant_id,
             "before": query.before,
-            "within": query.within,
-            "within_from": None if query.within is None else f"{query.within}/",
-            "within_to": None if query.within is None else f"{query.within}0",
+            "within": within,
+            "within_from": within_from,
+            "within_to": within_to,
             **_word_bindings(capability=query.capability, decision=query.decision, endpoint=query.endpoint),
             "since": query.since,
             "until": query.until,

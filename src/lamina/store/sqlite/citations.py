@@ -12,6 +12,7 @@ from lamina.store.blocks import load_blocks
 from lamina.store.ports.citations import Candidate, Citation
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
+from lamina.store.sqlite.paths import bounds_within
 
 __all__ = ["SqliteCitations"]
 
@@ -27,7 +28,7 @@ class SqliteCitations:
 
     def within(self, tenant_id: str, path: Scope) -> list[Candidate]:
         """Mirrors ``Citations.within``."""
-        rows = self._readers.rows(_SQL["events_within"], (tenant_id, path, f"{path}/", f"{path}0"))
+        rows = self._readers.rows(_SQL["events_within"], (tenant_id, *bounds_within(path)))
         return _candidates(rows)
 
     def authored(self, tenant_id: str, actors: Collection[str]) -> list[Candidate]:
@@ -53,7 +54,7 @@ class SqliteCitations:
     def records_within(self, tenant_id: str, path: Scope) -> dict[Layer, list[tuple[str, Scope]]]:
         """Mirrors ``Citations.records_within``."""
         found: dict[Layer, list[tuple[str, Scope]]] = {}
-        rows = self._readers.rows(_SQL["records_of_place"], (tenant_id, path, f"{path}/", f"{path}0"))
+        rows = self._readers.rows(_SQL["records_of_place"], (tenant_id, *bounds_within(path)))
         for layer, record_id, scope in rows:
             found.setdefault(Layer(layer), []).append((record_id, Scope(scope)))
         return found

@@ -50,6 +50,7 @@ from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.keys import find_key, put_key
 from lamina.store.sqlite.log import SqliteLog
 from lamina.store.sqlite.messages import put_post
+from lamina.store.sqlite.paths import bounds_below
 
 __all__ = ["DocumentRows", "SqliteDocuments"]
 
@@ -315,7 +316,7 @@ class SqliteDocuments:
     ) -> list[Document]:
         """Mirrors ``Documents.below``."""
         folder = prefix.rstrip("/")
-        start, end = (f"{folder}/", f"{folder}0") if folder else ("", _LAST)
+        start, end = bounds_below(folder) if folder else ("", _LAST)
         wanted = (tenant_id, max(start, after), end, limit)
         if at is None:
             rows = self._readers.rows(_SQL["standing_below"], wanted)
@@ -436,7 +437,7 @@ def _check_room(connection: apsw.Connection, tenant_id: str, path: str, *, porta
         for row in connection.execute(_SQL["find_standing"], (tenant_id, folder)):
             if Standing(*row).live:
                 raise collision(path, folder)
-    for _ in connection.execute(_SQL["first_below"], (tenant_id, f"{path}/", f"{path}0")):
+    for _ in connection.execute(_SQL["first_below"], (tenant_id, *bounds_below(path))):
         raise collision(path)
 
     def first(beginning: str) -> str | None:

@@ -22,6 +22,7 @@ from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.jobs import next_fence
 from lamina.store.sqlite.log import SqliteLog
 from lamina.store.sqlite.model_outputs import put_output, words_stand
+from lamina.store.sqlite.paths import bounds_within
 from lamina.store.sqlite.records import put_writes
 
 __all__ = ["SqliteInquiries"]
@@ -165,7 +166,7 @@ class SqliteInquiries:
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Inquiries.revive``."""
-        return self._run("revive_inquiries", (tenant_id, within, f"{within}/", f"{within}0"))
+        return self._run("revive_inquiries", (tenant_id, *bounds_within(within)))
 
     def ask_again(self, inquiries: Collection[Inquiry]) -> None:
         """Mirrors ``Inquiries.ask_again``."""
@@ -178,8 +179,7 @@ class SqliteInquiries:
 
     def unsettled(self, tenant_id: str, within: Scope | None, limit: int) -> list[Inquiry]:
         """Mirrors ``Inquiries.unsettled``."""
-        bounds = (None, None, None) if within is None else (within, f"{within}/", f"{within}0")
-        rows = self._readers.rows(_SQL["inquiries_unsettled"], (tenant_id, *bounds, limit))
+        rows = self._readers.rows(_SQL["inquiries_unsettled"], (tenant_id, *bounds_within(within), limit))
         return [_inquiry(row) for row in rows]
 
     def counts(self, tenant_id: str | None = None) -> dict[str, int]:

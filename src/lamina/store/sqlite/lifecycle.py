@@ -16,6 +16,7 @@ from lamina.store.rows import Row
 from lamina.store.sqlite.codec import json_list, read_lifecycle
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.many import put_rows
+from lamina.store.sqlite.paths import bounds_within
 from lamina.store.sqlite.payloads import CapturedPayloads, short_payload
 
 __all__ = ["LifecycleWriter", "SqliteLifecycle"]
@@ -148,13 +149,14 @@ class SqliteLifecycle:
             block = "query_lifecycle_of_event"
         elif query.job_id is not None:
             block = "query_lifecycle_of_job"
+        within, within_from, within_to = bounds_within(query.within)
         bindings = {
             "tenant_id": query.tenant_id,
             "after": query.after,
             "scopes": None if query.scopes is None else json_list(query.scopes),
-            "within": query.within,
-            "within_from": None if query.within is None else f"{query.within}/",
-            "within_to": None if query.within is None else f"{query.within}0",
+            "within": within,
+            "within_from": within_from,
+            "within_to": within_to,
             "event_id": query.event_id,
             "job_id": query.job_id,
             "names": None if query.names is None else json_list(query.names),

@@ -30,6 +30,7 @@ from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.keys import find_key, find_keys, put_key, stored_key
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.many import put_rows
+from lamina.store.sqlite.paths import bounds_within
 from lamina.store.sqlite.unfolding import unfold
 from lamina.store.sqlite.words import stored_word
 
@@ -370,7 +371,7 @@ class SqliteScopes:
         self, tenant_id: str, path: Scope, limit: int, *, seen_at: Instant | None = None
     ) -> list[Scope]:
         """Mirrors ``Scopes.below``."""
-        wanted = (tenant_id, path, f"{path}/", f"{path}0", limit)
+        wanted = (tenant_id, *bounds_within(path), limit)
         if seen_at is None:
             rows = self._readers.rows(_SQL["scopes_below"], wanted)
         else:

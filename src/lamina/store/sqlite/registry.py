@@ -20,6 +20,7 @@ from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.definitions import activate, lay_down
 from lamina.store.sqlite.log import SqliteLog
+from lamina.store.sqlite.paths import bounds_below
 
 __all__ = ["SqliteRegistry"]
 
@@ -91,11 +92,11 @@ class SqliteRegistry:
 
     def owns_below(self, tenant_id: str, actor: str, path: Scope) -> bool:
         """Mirrors ``Registry.owns_below``."""
-        return self._readers.row(_SQL["owned_below"], (tenant_id, actor, *_below(path))) is not None
+        return self._readers.row(_SQL["owned_below"], (tenant_id, actor, *bounds_below(path))) is not None
 
     def others_below(self, tenant_id: str, actor: str, path: Scope, *, names: Collection[str] = ()) -> bool:
         """Mirrors ``Registry.others_below``."""
-        bindings = (tenant_id, actor, *_below(path), json_list(names) if names else None)
+        bindings = (tenant_id, actor, *bounds_below(path), json_list(names) if names else None)
         return self._readers.row(_SQL["others_below"], bindings) is not None
 
     def register(self, state: ScopeState, activation: Activation | None = None) -> None:
@@ -202,11 +203,6 @@ class SqliteRegistry:
             return result
 
         return self._writer.write(noted)
-
-
-def _below(path: Scope) -> tuple[str, str]:
-    """The bounds of the paths strictly below one: '0' is the character after '/'."""
-    return f"{path}/", f"{path}0"
 
 
 def _put_members(connection: apsw.Connection, tenant_id: str, path: str, members: Mapping[str, str]) -> None:

@@ -23,6 +23,7 @@ from lamina.store.rules.sessions import advance, closed, ends
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.jobs import next_fence
 from lamina.store.sqlite.log import SqliteLog
+from lamina.store.sqlite.paths import bounds_within
 
 __all__ = ["SqliteSessions", "read_sitting"]
 
@@ -197,12 +198,11 @@ class SqliteSessions:
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""
-        return self._run("revive_outbox", (tenant_id, within, f"{within}/", f"{within}0"))
+        return self._run("revive_outbox", (tenant_id, *bounds_within(within)))
 
     def outbox(self, tenant_id: str, within: Scope | None, limit: int) -> list[OutboxRow]:
         """Mirrors ``Sessions.outbox``."""
-        bounds = (None, None, None) if within is None else (within, f"{within}/", f"{within}0")
-        rows = self._readers.rows(_SQL["outbox_left"], (tenant_id, *bounds, limit))
+        rows = self._readers.rows(_SQL["outbox_left"], (tenant_id, *bounds_within(within), limit))
         return [_outbox_row(row) for row in rows]
 
     def _run(self, block: str, bindings: Sequence[object]) -> int:

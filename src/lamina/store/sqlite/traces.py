@@ -47,6 +47,7 @@ from lamina.store.sqlite.digits import id_of
 from lamina.store.sqlite.id_search import rows_with
 from lamina.store.sqlite.leftovers import leftovers
 from lamina.store.sqlite.messages import erase_messages
+from lamina.store.sqlite.paths import bounds_within
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.scrubbing import scrub
 from lamina.store.sqlite.sessions import read_sitting
@@ -120,7 +121,7 @@ class SqliteTraces:
             gone.update(self._writer.write(lambda c, ids=chunk: _erase_events(c, tenant_id, ids)))  # type: ignore[misc]
         for scope in sorted(erased.scopes):
             for table, block in _BELOW.items():
-                gone[table] += self._repeated(block, (tenant_id, *_below(scope), limits.ERASE_ROWS))
+                gone[table] += self._repeated(block, (tenant_id, *bounds_within(scope), limits.ERASE_ROWS))
         gone["event"] += self._unname(erased)
         # First, since they leave the time of clearing: a key that lands after that is not kept, and one before it is met.
         gone["pack"] += self._writer.write(lambda c: _erase_packs(c, tenant_id, self._clock.now()))
@@ -267,10 +268,6 @@ def _tombstone(row: Row) -> Tombstone:
         audit_id=audit_id,
         erased_at=erased_at,
     )
-
-
-def _below(scope: Scope) -> tuple[str, str, str]:
-    return scope, f"{scope}/", f"{scope}0"
 
 
 def _ran(connection: apsw.Connection, block: str, bindings: Row) -> int:
