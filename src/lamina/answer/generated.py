@@ -19,6 +19,7 @@ from lamina import limits
 from lamina.kernel.shown import on_one_line
 from lamina.language.injections import injection_signs
 from lamina.language.sentences import split_sentences
+from lamina.models.json_answers import json_object_in
 from lamina.models.ports import Generator, Message
 from lamina.models.support import BORNE_OUT_FROM, Sentence, support_of
 from lamina.recall.grounds import GroundLine
@@ -115,11 +116,11 @@ def _marker(given: str | int) -> str:
 
 def _claimed(text: str) -> Iterator[_Claimed]:
     """The sentences of an answer, as JSON or as plain text with markers."""
-    found = _object_in(text)
-    if found is None:
+    found = json_object_in(_FENCE.sub("", text))
+    if found is None or "sentences" not in found:
         yield from _in_prose(text)
         return
-    listed = found.get("sentences")
+    listed = found["sentences"]
     if found.get("known") is False or not isinstance(listed, list):
         return
     for each in listed[:_SENTENCES_READ_MAX]:
@@ -136,14 +137,3 @@ def _in_prose(text: str) -> Iterator[_Claimed]:
         markers = [f"[{number}]" for number in _MARKERS.findall(part.text)]
         bare = re.sub(r"\s+([.!?])", r"\1", _MARKERS.sub("", part.text))
         yield _Claimed(text=bare, markers=list(markers))
-
-
-def _object_in(text: str) -> dict[str, Any] | None:
-    """The JSON object of an answer, which some models wrap in a fence or in words; None where there is none."""
-    bare = _FENCE.sub("", text)
-    start, end = bare.find("{"), bare.rfind("}")
-    try:
-        found = json.loads(bare[start : end + 1]) if 0 <= start < end else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and "sentences" in found else None

@@ -22,6 +22,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.shown import on_one_line
 from lamina.language.injections import injection_signs
 from lamina.models import wording_bounds
+from lamina.models.json_answers import json_object_in
 from lamina.models.ports import Message
 from lamina.models.support import support_of
 
@@ -135,13 +136,8 @@ def cited_sentences(answer: str, lines: Sequence[NumberedLine]) -> tuple[CitedSe
 
 
 def _claimed(answer: str) -> list[_Claimed] | None:
-    bare = _FENCE.sub("", answer[: wording_bounds.CITED_ANSWER_CHARS_MAX])
-    start, end = bare.find("{"), bare.rfind("}")
-    try:
-        found = json.loads(bare[start : end + 1]) if 0 <= start < end else None
-    except (ValueError, RecursionError):
-        return None
-    listed = found.get("sentences") if isinstance(found, dict) else None
+    found = json_object_in(_FENCE.sub("", answer[: wording_bounds.CITED_ANSWER_CHARS_MAX]))
+    listed = None if found is None else found.get("sentences")
     return list(_items(listed)) if isinstance(listed, list) else None
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lamina import limits
+from lamina.models.json_answers import json_object_in
 
 __all__ = [
     "SCHEMA",
@@ -23,8 +22,6 @@ __all__ = [
     "json_in",
     "object_in",
 ]
-
-_FENCE = re.compile(r"^\s*```(?:json)?\s*|(?<!\s)\s*```\s*$", re.IGNORECASE)
 
 
 class _Item(BaseModel):
@@ -116,14 +113,8 @@ def answers_by_turn(text: str) -> dict[int, dict[str, Any]] | None:  # Any: as a
 
 
 def json_in(text: str) -> dict[str, Any] | None:  # Any: JSON
-    """The JSON object of a text, which some models wrap in a fence or in words; None where there is none."""
-    bare = _FENCE.sub("", text[: limits.READING_ANSWER_CHARS_MAX])
-    start, end = bare.find("{"), bare.rfind("}")
-    try:
-        answer = json.loads(bare[start : end + 1]) if 0 <= start < end else None
-    except (ValueError, RecursionError):
-        return None
-    return answer if isinstance(answer, dict) else None
+    """The JSON object of an answer that is not too long; None where there is none."""
+    return json_object_in(text[: limits.READING_ANSWER_CHARS_MAX])
 
 
 def _is_whole(answer: Mapping[str, Any]) -> bool:
