@@ -45,8 +45,8 @@ from lamina.kernel.relay import NoRelayAccess
 from lamina.kernel.time import Clock
 from lamina.observe.figures import CallCounts
 from lamina.observe.traces import Kind, collects_spans, span
+from lamina.store.keyed import key_of
 from lamina.store.ports.audit import Ride
-from lamina.store.ports.idempotency import IdempotencyKey
 from lamina.store.ports.store import Store
 from lamina.store.tallies import Buckets
 
@@ -348,10 +348,9 @@ class Gateway:
 
     def _run(self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call) -> Answer:
         keyed = _keyed(operation, inbound, call)
-        if keyed.key is None or operation.keeps_keys:
+        key = key_of(keyed)
+        if key is None or operation.keeps_keys:
             return operation.handler(request, keyed)
-        principal = call.principal
-        key = IdempotencyKey(principal.tenant_id, principal.actor, keyed.key.family, keyed.key.key)
         return self._replays.once(
             key,
             keyed.keyed_hash(),

@@ -32,7 +32,7 @@ from lamina.pipeline.corrected import object_of, sentence_of
 from lamina.pipeline.direct import stated_value
 from lamina.pipeline.vocabularies.stated import require_fit
 from lamina.store.entities import standing_entity
-from lamina.store.ports.idempotency import IdempotencyKey
+from lamina.store.keyed import key_of
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
@@ -76,11 +76,8 @@ class Correcting:
     def _once(
         self, request: CorrectFact | RetractFact, call: Call, action: Literal["correct", "retract"]
     ) -> Answer:
-        key = None
-        if call.key is not None:
-            key = IdempotencyKey(
-                call.principal.tenant_id, call.principal.actor, call.key.family, call.key.key
-            )
+        key = key_of(call)
+        if key is not None:
             # First of all: after the first time the fact has ended.
             known = self._store.idempotency.find(key, call.now)
             if known is not None and known.event_id is not None:
@@ -104,7 +101,7 @@ class Correcting:
         if isinstance(request, CorrectFact):
             self._require_in_vocabulary(fact, request)
         draft = _draft(fact, _content(fact, request, action, call.now), speaker, subject, call)
-        digest = "" if call.key is None else call.keyed_hash()
+        digest = "" if key is None else call.keyed_hash()
         (appended,) = self._store.log.append([Capture(draft, key, digest)])
         return self._answer(appended, request, call)
 

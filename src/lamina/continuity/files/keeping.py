@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from lamina import limits
 from lamina.continuity.files.names import check_new, check_open_day, file_path
@@ -13,9 +14,9 @@ from lamina.continuity.landing import Told, landed, retried
 from lamina.continuity.permission import READS, Reach, require_open
 from lamina.errors import Malformed, NotFound, TooLarge, Unavailable
 from lamina.kernel.operations import Answer, Call
+from lamina.store.keyed import entry_of, run_once
 from lamina.store.ports.documents import Change, ChangeKind, Documents, DocumentVersion
-from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
-from lamina.store.rules.refusals import check_same
+from lamina.store.ports.idempotency import Idempotency, Remembered
 
 __all__ = ["Keeping", "file_told"]
 
@@ -61,16 +62,7 @@ class Keeping:
 
     def _once(self, path: str, call: Call, run: Callable[[Remembered | None], Written]) -> Answer:
         """What ``run`` writes under the key of the call, where it has one; or what it had led to before."""
-        if call.key is None:
-            return Answer(run(None))
-        caller = call.principal
-        key = IdempotencyKey(caller.tenant_id, caller.actor, call.key.family, call.key.key)
-        with self._idempotency.alone(key):
-            known = self._idempotency.find(key, call.now)
-            if known is None:
-                return Answer(run(Remembered(key, call.keyed_hash(), call.now)))
-            check_same(known, call.keyed_hash())
-            return Answer(self._earlier(path, call, known), replayed=True)
+        return run_once(self._idempotency, entry_of(call), call.now, run, partial(self._earlier, path, call))
 
     def _appended(self, path: str, request: AppendRecord, call: Call, once: Remembered | None) -> Written:
         check_open_day(path, call.now)

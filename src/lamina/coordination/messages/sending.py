@@ -27,9 +27,9 @@ from lamina.kernel.canonical import digest
 from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, rfc3339
-from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
+from lamina.store.keyed import entry_of, run_once
+from lamina.store.ports.idempotency import Idempotency, Remembered
 from lamina.store.ports.messages import Delivery, Posting, StoredMessage
-from lamina.store.rules.refusals import check_same
 
 __all__ = ["Sending", "first_delivery", "message_in_words"]
 
@@ -58,21 +58,16 @@ class Sending:
         return self._once(call, lambda once: retried(lambda: self._forwarded(request, call, once)))
 
     def _once(self, call: Call, run: Callable[[Remembered | None], _Sent]) -> Answer:
-        """Run a call; the idempotency key of its header lands in the transaction of its message, so that a crash forgets neither."""
-        if call.key is None:
-            return Answer(run(None))
-        caller = call.principal
-        key = IdempotencyKey(caller.tenant_id, caller.actor, call.key.family, call.key.key)
-        with self._idempotency.alone(key):
-            known = self._idempotency.find(key, call.now)
-            if known is None:
-                return Answer(run(Remembered(key, call.keyed_hash(), call.now)))
-            check_same(known, call.keyed_hash())
-            message_id = (known.response or {}).get("message_id", "")
-            stored = self._office.messages.find(caller.tenant_id, message_id)
-            if stored is None:
-                raise NotFound("MESSAGE_NOT_FOUND", "the message that this key led to was erased")
-            return Answer(self._earlier(stored, call), replayed=True)
+        """Run a call, under the idempotency key of its header where it has one."""
+        return run_once(self._idempotency, entry_of(call), call.now, run, partial(self._led_to, call))
+
+    def _led_to(self, call: Call, known: Remembered) -> _Sent:
+        """The answer to the message that a key led to."""
+        message_id = (known.response or {}).get("message_id", "")
+        stored = self._office.messages.find(call.principal.tenant_id, message_id)
+        if stored is None:
+            raise NotFound("MESSAGE_NOT_FOUND", "the message that this key led to was erased")
+        return self._earlier(stored, call)
 
     def _earlier(self, stored: StoredMessage, call: Call, proof: Proof | None = None) -> _Sent:
         """The answer to a message that was sent before."""

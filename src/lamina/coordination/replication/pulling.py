@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from lamina import limits
@@ -36,11 +37,11 @@ from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import SECOND_US, rfc3339
+from lamina.store.keyed import run_once
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents, Step, Write
 from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
 from lamina.store.ports.log import Capture
 from lamina.store.ports.peers import Peers
-from lamina.store.rules.refusals import check_same
 
 __all__ = ["REPLICATION_SETTING", "Pulling"]
 
@@ -96,18 +97,20 @@ class Pulling:
             raise Conflict("UNTRUSTED_PEER", f"the peer {request.source_peer[:64]!r} is untrusted")
         message_of(request.commit_message, "")
         files = _files(request, call)
+        return run_once(
+            self._idempotency,
+            self._entry(request, call),
+            call.now,
+            lambda once: retried(lambda: self._pull(request, files, call, once)),
+            partial(self._earlier, tenant_id),
+        )
+
+    def _entry(self, request: Pull, call: Call) -> Remembered | None:
         if request.idempotency_key is None:
-            return Answer(retried(lambda: self._pull(request, files, call, None)))
+            return None
         name = f"{request.source_peer}|{request.idempotency_key}"
-        key = IdempotencyKey(tenant_id, call.principal.actor, "replication_pull", name)
-        with self._idempotency.alone(key):
-            known = self._idempotency.find(key, call.now)
-            body_hash = call.body_hash(without="idempotency_key")
-            if known is not None:
-                check_same(known, body_hash)
-                return Answer(self._earlier(tenant_id, known), replayed=True)
-            once = Remembered(key, body_hash, call.now + self._noted_later)
-            return Answer(retried(lambda: self._pull(request, files, call, once)))
+        key = IdempotencyKey(call.principal.tenant_id, call.principal.actor, "replication_pull", name)
+        return Remembered(key, call.body_hash(without="idempotency_key"), call.now + self._noted_later)
 
     def _earlier(self, tenant_id: str, known: Remembered) -> Pulled:
         response = known.response or {}
