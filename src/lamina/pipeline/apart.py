@@ -57,7 +57,7 @@ class FactsApart:
         # What is over by its time: the words are there, and say it no more.
         over = unsupported(apart, facts_of(apart), view)
         at = view.event.recorded_at
-        pending.add(Writes(closings=[Closing(each.tenant_id, each.id, each.version, at) for each in over]))
+        pending.add(Writes(closings=[Closing.of(each, at) for each in over]))
         return Apart(self._store, view.event, pending, view)
 
     def _changes(self, view: View, supports: Sequence[Support]) -> Mapping[str, Sequence[Support]]:

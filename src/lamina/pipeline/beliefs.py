@@ -142,7 +142,7 @@ class BeliefReviser:
                 writes.audits.append(deletion_of(event, belief, rules.confidence_floor))
                 into = writes.audits[-1].id
             ended_at = event.recorded_at
-            writes.closings.append(Closing(belief.tenant_id, belief_id, belief.version, ended_at, into))
+            writes.closings.append(Closing.of(belief, ended_at, into))
 
     def _sent(self, sent: SentFacts, matter: BelievedMatter, scope: Scope) -> list[_Told]:
         """What other scopes sent of their facts into one."""
@@ -449,5 +449,5 @@ def _put(event: Event, held: Belief | None, fresh: Belief, writes: Writes) -> No
         excluded=held.excluded,
     )
     if as_held != held:
-        writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+        writes.closings.append(Closing.of(held, event.recorded_at))
         writes.records.append(fresh)

@@ -10,6 +10,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Concept, Stance
 from lamina.kernel.understanding import WHOLE
+from lamina.pipeline.versions import next_version
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
@@ -69,7 +70,7 @@ class Coalescence:
                 writes.records.append(_alias(event, alias, canonical.id))
             if canonical.about != into:
                 _close(event, canonical, writes)
-                writes.records.append(_next(event, replace(canonical, about=into)))
+                writes.records.append(next_version(event, canonical, replace(canonical, about=into)))
         return writes
 
     def ended(self, entity: str, topics: Collection[str]) -> Writes:
@@ -80,25 +81,15 @@ class Coalescence:
             if held is not None:
                 _close(event, held, writes)
                 until = max(event.context.observed_at, held.valid_from + 1)
-                writes.records.append(_next(event, replace(held, valid_to=until)))
+                writes.records.append(next_version(event, held, replace(held, valid_to=until)))
         return writes
 
 
 def _alias(event: Event, concept: Concept, canonical_id: str) -> Concept:
-    return _next(event, replace(concept, canonical_id=canonical_id, stance=Stance.DEPRECATED))
-
-
-def _next(event: Event, concept: Concept) -> Concept:
-    return replace(
-        concept,
-        version=concept.version + 1,
-        position=event.position,
-        recorded_from=event.recorded_at,
-        recorded_to=None,
-        closed_by=None,
-    )
+    alias = replace(concept, canonical_id=canonical_id, stance=Stance.DEPRECATED)
+    return next_version(event, concept, alias)
 
 
 def _close(event: Event, held: Concept, writes: Writes) -> None:
     if held.recorded_to is None:
-        writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+        writes.closings.append(Closing.of(held, event.recorded_at))

@@ -20,6 +20,7 @@ from lamina.kernel.scopes import Scope
 from lamina.language.quarantine import quarantine_of_words
 from lamina.models import wording_bounds
 from lamina.models.cited_text import CitedQuestion, CitedSentence, NumberedLine, cited_sentences, showable
+from lamina.pipeline.versions import next_version
 from lamina.pipeline.view import View
 from lamina.store.ports.model_outputs import ModelOutputs
 from lamina.store.ports.writes import Closing, Writes
@@ -102,7 +103,7 @@ class ConceptWords:
                 continue
             sentences = _told_by(answer["text"], question)
             if sentences and output is not None:
-                writes.closings.append(Closing(held.tenant_id, held.id, held.version, view.event.recorded_at))
+                writes.closings.append(Closing.of(held, view.event.recorded_at))
                 writes.records.append(_worded(view.event, held, question, sentences, output.model))
         writes.texts += [record_row(record) for record in writes.records]
         return writes
@@ -122,15 +123,11 @@ def _told_by(answer: str, question: CitedQuestion) -> tuple[CitedSentence, ...]:
 def _worded(
     event: Event, held: Concept, question: CitedQuestion, sentences: Sequence[CitedSentence], model: str
 ) -> Concept:
-    return replace(
+    worded = replace(
         held,
-        version=held.version + 1,
-        position=event.position,
-        recorded_from=event.recorded_at,
-        recorded_to=None,
-        closed_by=None,
         summary=" ".join(each.text for each in sentences),
         sentences=tuple((each.text, each.cites) for each in sentences),
         synthesizer=model,
         worded_from=question.input_hash,
     )
+    return next_version(event, held, worded)

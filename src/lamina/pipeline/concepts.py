@@ -23,6 +23,7 @@ from lamina.pipeline.beliefs import SUPPORTED_FROM
 from lamina.pipeline.coalescence import Coalescence, identity_of_concept
 from lamina.pipeline.concept_inputs import Consulted, EntityInputs, matter_of_scope
 from lamina.pipeline.concept_words import question_of
+from lamina.pipeline.versions import next_version
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
@@ -177,7 +178,7 @@ class ConceptSynthesizer:
             if held.recorded_to is None:
                 if _says(held) == _says(concept) and not force:
                     return
-                writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+                writes.closings.append(Closing.of(held, event.recorded_at))
             concept = replace(concept, valid_from=min(concept.valid_from, held.valid_from))
         writes.records.append(concept)
         # What the version before rests on is there; all of it is said again where any of it may have been cancelled.
@@ -215,29 +216,24 @@ class ConceptSynthesizer:
     def _end(self, held: Concept, writes: Writes) -> None:
         """Nothing is left to make it of: it ends, or where that was cancelled, stays as deprecated (seed 002, 7.5.1)."""
         event = self._view.event
-        writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
+        writes.closings.append(Closing.of(held, event.recorded_at))
         lost = self._lost(held)
         if not lost:
             return
-        writes.records.append(
-            replace(
-                held,
-                version=held.version + 1,
-                position=event.position,
-                recorded_from=event.recorded_at,
-                recorded_to=None,
-                stance=Stance.DEPRECATED,
-                summary="",
-                sentences=(),
-                worded_from=None,
-                edges=(),
-                consulted=0,
-                available=0,
-                inputs=(),
-                unread=(),
-                support_lost=lost,
-            )
+        deprecated = replace(
+            held,
+            stance=Stance.DEPRECATED,
+            summary="",
+            sentences=(),
+            worded_from=None,
+            edges=(),
+            consulted=0,
+            available=0,
+            inputs=(),
+            unread=(),
+            support_lost=lost,
         )
+        writes.records.append(next_version(event, held, deprecated))
 
     def _lost(self, held: Concept) -> float:
         """The share of a version's inputs that ended without anything in their place: only a cancellation does that."""

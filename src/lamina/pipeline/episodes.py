@@ -24,6 +24,7 @@ from lamina.language.tokens import STOP_TERMS, analyse
 from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.resuming import is_done, resumed_by
 from lamina.pipeline.titles import Said, title_of, words_of_turns
+from lamina.pipeline.versions import next_version
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
@@ -109,18 +110,9 @@ class EpisodeBuilder:
 
     def _end(self, event: Event, episode: Episode, writes: Writes, *, sealed: bool) -> None:
         """Lay it to rest, or seal it; it is described when its turns have ended, and not again."""
-        writes.closings.append(Closing(episode.tenant_id, episode.id, episode.version, event.recorded_at))
-        writes.records.append(
-            replace(
-                episode if episode.resting else self._described(episode, []),
-                sealed=sealed,
-                resting=not sealed,
-                version=episode.version + 1,
-                position=event.position,
-                recorded_from=event.recorded_at,
-                recorded_to=None,
-            )
-        )
+        writes.closings.append(Closing.of(episode, event.recorded_at))
+        ended = episode if episode.resting else self._described(episode, [])
+        writes.records.append(next_version(event, episode, replace(ended, sealed=sealed, resting=not sealed)))
 
     def _begin(self, event: Event, follows: str | None, writes: Writes) -> None:
         at = event.context.observed_at
@@ -151,11 +143,7 @@ class EpisodeBuilder:
     def _extend(self, event: Event, facts: Sequence[Fact], episode: Episode, writes: Writes) -> None:
         at = event.context.observed_at
         grown = replace(
-            episode,
-            version=episode.version + 1,
-            position=event.position,
-            recorded_from=event.recorded_at,
-            recorded_to=None,
+            next_version(event, episode, episode),
             valid_from=min(episode.valid_from, at),
             started_at=min(episode.started_at, at),
             ended_at=max(episode.ended_at, at),
@@ -165,7 +153,7 @@ class EpisodeBuilder:
             actors=tuple(dict.fromkeys([*episode.actors, event.observed_actor.id])),
             excluded=False,
         )
-        writes.closings.append(Closing(episode.tenant_id, episode.id, episode.version, event.recorded_at))
+        writes.closings.append(Closing.of(episode, event.recorded_at))
         writes.records.append(self._described(grown, [event]) if _describes_at(grown.size) else grown)
         writes.supports.append(_membership(event, episode.id, episode.size, _role(event, facts)))
 

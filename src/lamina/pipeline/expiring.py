@@ -75,7 +75,7 @@ def _end_unsupported(view: View, records: Sequence[Record]) -> Writes:
 def _end(view: View, records: Iterable[Record]) -> Writes:
     event, writes = view.event, Writes()
     for each in records:
-        writes.closings.append(Closing(each.tenant_id, each.id, each.version, event.recorded_at))
+        writes.closings.append(Closing.of(each, event.recorded_at))
         writes.supports.append(tie(event, each.id, event.id, Tie.EXPIRED_BY))
     return writes
 

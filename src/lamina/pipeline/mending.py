@@ -289,7 +289,7 @@ def _replace(
         same = standing.get(claim.id)
         if same is None or not _equal(claim, same):
             into = next((each.id for each in fresh if taken_in and _agree(each, claim)), None)
-            writes.closings.append(Closing(event.tenant_id, claim.id, claim.version, event.recorded_at, into))
+            writes.closings.append(Closing.of(claim, event.recorded_at, into))
     kept = {claim.id for claim in held}
     for claim in sorted(fresh, key=lambda claim: claim.id):
         stood = view.record(claim.id)

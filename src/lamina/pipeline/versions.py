@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from lamina.kernel.events import Event, Trust
-from lamina.kernel.records import Belief, Fact, Stance, Support
+from lamina.kernel.records import Belief, Fact, Record, Stance, Support
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.ports.writes import Closing, Writes
@@ -13,6 +14,7 @@ from lamina.store.ports.writes import Closing, Writes
 __all__ = [
     "deprecate_belief",
     "drop_fact",
+    "next_version",
     "put_version",
     "stated_by",
     "support_of",
@@ -22,6 +24,20 @@ __all__ = [
     "vouched_for",
 ]
 
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+def next_version(event: Event, held: RecordT, changed: RecordT) -> RecordT:
+    """``changed`` as the version after the one that is held: caused by an event, from its recorded time on, and without an end."""
+    return replace(
+        changed,
+        version=held.version + 1,
+        position=event.position,
+        recorded_from=event.recorded_at,
+        recorded_to=None,
+        closed_by=None,
+    )
+
 
 def put_version(
     event: Event, held: Fact, changed: Fact, writes: Writes, *, superseded_by: str | None = None
@@ -30,16 +46,8 @@ def put_version(
     if held.recorded_from == event.recorded_at and held in writes.records:
         writes.records[writes.records.index(held)] = changed
         return
-    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at, superseded_by))
-    writes.records.append(
-        replace(
-            changed,
-            version=held.version + 1,
-            position=event.position,
-            recorded_from=event.recorded_at,
-            recorded_to=None,
-        )
-    )
+    writes.closings.append(Closing.of(held, event.recorded_at, superseded_by))
+    writes.records.append(next_version(event, held, changed))
 
 
 def drop_fact(event: Event, held: Fact, into: str | None, writes: Writes) -> None:
@@ -49,7 +57,7 @@ def drop_fact(event: Event, held: Fact, into: str | None, writes: Writes) -> Non
         if held.version == 1:
             writes.supports[:] = [each for each in writes.supports if each.record_id != held.id]
         return
-    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at, into))
+    writes.closings.append(Closing.of(held, event.recorded_at, into))
 
 
 def vouched_for(held: Fact, said: Fact) -> Fact:
@@ -73,20 +81,11 @@ def vouched_for(held: Fact, said: Fact) -> Fact:
 
 def deprecate_belief(event: Event, held: Belief, writes: Writes) -> None:
     """Keep a belief that nothing speaks for any more as deprecated: for readers as of then, and left out by default (seed 002, 7.4.1)."""
-    writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
-    writes.records.append(
-        replace(
-            held,
-            version=held.version + 1,
-            position=event.position,
-            recorded_from=event.recorded_at,
-            recorded_to=None,
-            closed_by=None,
-            stance=Stance.DEPRECATED,
-            contradicts=(),
-            revision_count=held.revision_count + 1,
-        )
+    writes.closings.append(Closing.of(held, event.recorded_at))
+    deprecated = replace(
+        held, stance=Stance.DEPRECATED, contradicts=(), revision_count=held.revision_count + 1
     )
+    writes.records.append(next_version(event, held, deprecated))
 
 
 def tie(event: Event, record_id: str, source_id: str, relation: Tie) -> Support:

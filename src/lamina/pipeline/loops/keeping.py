@@ -42,6 +42,7 @@ from lamina.pipeline.loops.meaning import (
 from lamina.pipeline.loops.reading import HEARD_BEFORE, read_turn
 from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move
 from lamina.pipeline.reading import role_of
+from lamina.pipeline.versions import next_version
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
@@ -292,10 +293,8 @@ class LoopKeeper:
         if held in writes.records and held.recorded_from == event.recorded_at:
             writes.records[writes.records.index(held)] = changed
             return changed
-        writes.closings.append(Closing(held.tenant_id, held.id, held.version, event.recorded_at))
-        version = replace(
-            changed, version=held.version + 1, position=event.position, recorded_from=event.recorded_at
-        )
+        writes.closings.append(Closing.of(held, event.recorded_at))
+        version = next_version(event, held, changed)
         writes.records.append(version)
         if version.text != held.text:
             writes.texts.append(record_row(version))

@@ -106,7 +106,7 @@ class LoopRereader(LoopKeeper):
         if loop in held:
             held.remove(loop)
         if same is None:
-            writes.closings.append(Closing(loop.tenant_id, loop.id, loop.version, self._event.recorded_at))
+            writes.closings.append(Closing.of(loop, self._event.recorded_at))
             return
         drafts.remove(same)
         fresh = self._made(same, 0)
@@ -135,7 +135,7 @@ class LoopRereader(LoopKeeper):
         if worded.text == loop.text:
             return
         worded = replace(worded, version=loop.version + 1, recorded_from=at)
-        writes.closings.append(Closing(loop.tenant_id, loop.id, loop.version, at))
+        writes.closings.append(Closing.of(loop, at))
         writes.records.append(worded)
         writes.texts.append(record_row(worded))
         held[:] = [worded if each.id == loop.id else each for each in held]

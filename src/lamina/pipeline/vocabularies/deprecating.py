@@ -25,7 +25,7 @@ def deprecate_facts(view: View) -> Writes:
     """The ends of the facts by the terms that the view's entry is about."""
     event, writes = view.event, Writes()
     for fact in _facts_by_lost_terms(view):
-        writes.closings.append(Closing(fact.tenant_id, fact.id, fact.version, event.recorded_at))
+        writes.closings.append(Closing.of(fact, event.recorded_at))
         writes.supports.append(tie(event, fact.id, event.id, Tie.DEPRECATED_BY))
     return writes
 

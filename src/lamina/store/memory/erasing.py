@@ -93,11 +93,7 @@ class MemoryErasing:
         ours = [row for _, row in sorted(tables.frozen_records.items()) if row.tenant_id == event.tenant_id]
         return Frozen(
             [row for row in ours if row.recorded_from == at],
-            [
-                Closing(row.tenant_id, row.id, row.version, at, row.closed_by)
-                for row in ours
-                if row.recorded_to == at
-            ],
+            [Closing.of(row, at, row.closed_by) for row in ours if row.recorded_to == at],
             [
                 edge
                 for _, edge in sorted(tables.frozen_supports.items())

@@ -41,6 +41,11 @@ class Closing:
     recorded_to: Instant
     closed_by: str | None = None
 
+    @classmethod
+    def of(cls, held: Record, at: Instant, closed_by: str | None = None) -> Closing:
+        """The end at an instant of the version that is held."""
+        return cls(held.tenant_id, held.id, held.version, at, closed_by)
+
 
 FOLD: Final = "fold/1"
 """The task of an inquiry that asks a language model to word a turn that rules have folded. It ends when that is done."""
