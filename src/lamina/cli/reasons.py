@@ -15,7 +15,7 @@ from lamina.kernel.local import LocalTime, day_text, offset_of_or_none
 from lamina.kernel.records import Stance
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.kernel.views.parts import ClaimedView, DerivedView, LiteralView
+from lamina.kernel.views.parts import ClaimedView, DerivedView, claim_in_words
 
 __all__ = ["InWords", "in_words", "require_explicable", "words_of"]
 
@@ -123,16 +123,10 @@ _READ: Final[dict[Prefix, Callable[[Client, str], _RecordView]]] = {
 
 
 def _claimed(record: FactView | BeliefView) -> str:
-    if isinstance(record, FactView):
-        if record.text:
-            return record.text
-        subject, predicate, value, negated = record.subject, record.predicate, record.object, record.negated
-    else:
-        claim = record.claim
-        subject, predicate, value, negated = claim.subject, claim.predicate, claim.object, claim.negated
-    said = str(value.value) if isinstance(value, LiteralView) else value.name or value.id
-    said = "" if said == "True" else said
-    return f"{subject.name or subject.id} {'not ' if negated else ''}{predicate.replace('_', ' ')} {said}".strip()
+    if isinstance(record, FactView) and record.text:
+        return record.text
+    claim = record if isinstance(record, FactView) else record.claim
+    return claim_in_words(claim.subject, claim.predicate, claim.object, negated=claim.negated)
 
 
 def _holds(record: DerivedView) -> str:

@@ -13,7 +13,7 @@ from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.relay import rests_on
 from lamina.kernel.shown import on_one_line, quoted
 from lamina.kernel.time import rfc3339
-from lamina.kernel.views.parts import LiteralView
+from lamina.kernel.views.parts import claim_in_words
 from lamina.mcp.arguments import Reason, WhyResult
 
 __all__ = ["explained"]
@@ -82,7 +82,7 @@ def _read(record_id: str, ask: _Ask) -> _Worded:
 def _fact(record_id: str, ask: _Ask) -> _Worded:
     fact = ask("fact", {"fact_id": record_id})
     ended = f", superseded by {fact.superseded_by}" if fact.superseded_by else ""
-    words = fact.text or _claimed(fact.subject, fact.predicate, fact.object, negated=fact.negated)
+    words = fact.text or claim_in_words(fact.subject, fact.predicate, fact.object, negated=fact.negated)
     return _Worded(
         f"Fact: {on_one_line(words)} (confidence {fact.confidence:.2f}{ended})", tuple(fact.supports)
     )
@@ -91,16 +91,9 @@ def _fact(record_id: str, ask: _Ask) -> _Worded:
 def _belief(record_id: str, ask: _Ask) -> _Worded:
     belief = ask("belief", {"belief_id": record_id})
     claim = belief.claim
-    words = _claimed(claim.subject, claim.predicate, claim.object, negated=claim.negated)
+    words = claim_in_words(claim.subject, claim.predicate, claim.object, negated=claim.negated)
     stance = f"{belief.stance.value}, confidence {belief.confidence:.2f}"
-    return _Worded(f"Belief: {words} ({stance})", tuple(each.id for each in belief.supports))
-
-
-def _claimed(subject: Any, predicate: str, value: Any, *, negated: bool) -> str:  # Any: views of parts
-    said = str(value.value) if isinstance(value, LiteralView) else value.name or value.id
-    said = "" if said == "True" else said
-    words = f"{subject.name or subject.id} {'not ' if negated else ''}{predicate.replace('_', ' ')} {said}"
-    return on_one_line(words)
+    return _Worded(f"Belief: {on_one_line(words)} ({stance})", tuple(each.id for each in belief.supports))
 
 
 def _episode(record_id: str, ask: _Ask) -> _Worded:

@@ -25,6 +25,7 @@ __all__ = [
     "ReferenceView",
     "Stamp",
     "claim_fields",
+    "claim_in_words",
     "common_fields",
     "kind_of",
     "object_fields",
@@ -78,6 +79,15 @@ class LiteralView(Result):
 
 ObjectView = Annotated[ReferenceView | LiteralView, Field(discriminator="type")]
 """The object of a claim."""
+
+
+def claim_in_words(
+    subject: ReferenceView, predicate: str, value: ReferenceView | LiteralView, *, negated: bool
+) -> str:
+    """A claim as a plain sentence, such as "Ana not likes tea": for claims that have no words of their own."""
+    said = str(value.value) if isinstance(value, LiteralView) else value.name or value.id
+    said = "" if said == "True" else said
+    return f"{subject.name or subject.id} {'not ' if negated else ''}{predicate.replace('_', ' ')} {said}".strip()
 
 
 class DerivedView(Result):
