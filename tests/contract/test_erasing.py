@@ -24,6 +24,7 @@ from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 from lamina.store.queries import Shown
 from told import ANA, START, Memory
+from upgrades import derive_anew
 
 TEAM = Scope("org:acme/ws:atlas")
 HERS = Scope("org:acme/user:ana")
@@ -67,7 +68,7 @@ class Kept(Memory):
     def settle(self) -> None:
         self.derive()
         self.upgrader.begin()
-        self.upgrader.drain()
+        derive_anew(self.upgrader)
         self.derive()
 
     def all_of(self, layer: Layer, *scopes: Scope) -> Sequence[Any]:

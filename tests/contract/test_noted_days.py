@@ -31,6 +31,7 @@ from lamina.types.recall import Recall
 from libraries import DIMENSIONS, Meanings
 from shelves import Everything
 from told import START, Memory
+from upgrades import derive_anew
 
 SAID = "I met Zora yesterday."
 TOLD = 'I met Zora yesterday." (yesterday: 2026-03-01)'
@@ -116,7 +117,7 @@ def test_turns_of_an_earlier_release_are_noted_as_they_are_derived_anew(
     before = memory.block()
     upgrader = Upgrader(memory.store, {"search rows": "2"}, worker_of, memory.clock)
     upgrader.begin()
-    upgrader.drain()
+    derive_anew(upgrader)
     assert memory.row(event).days == days_noted(event)
     monkeypatch.setattr(days, "each_time", no_days)
     assert memory.block() == before

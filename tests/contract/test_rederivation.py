@@ -21,6 +21,7 @@ from lamina.store.ports.rederivation import ScopeGroup
 from lamina.store.ports.store import Store
 from told import ANA, START, Memory
 from told import BOB as BO
+from upgrades import derive_anew
 
 NOTES = Scope("org:acme/user:alice/app:notes")
 OLD, NEW = {"facts": "rules/1"}, {"facts": "rules/2"}
@@ -102,7 +103,7 @@ def test_other_versions_list_what_is_derived_smallest_scope_first(memory: Upgrad
 def test_an_upgrade_equals_a_replay_by_the_new_versions(memory: Upgraded) -> None:
     old = rows(memory)
     memory.upgrader.begin()
-    memory.upgrader.drain()
+    derive_anew(memory.upgrader)
     memory.renew()
     memory.derive()
     upgraded, replayed = memory.replayed()
@@ -123,7 +124,7 @@ def test_an_upgrade_reads_by_the_vocabulary_of_then(memory: Upgraded) -> None:
     vocabularies.activate(memory, None)
     memory.derive()
     memory.upgrader.begin()
-    memory.upgrader.drain()
+    derive_anew(memory.upgrader)
     memory.renew()
     memory.derive()
     assert {"deal_stage", "tier", "stage"} & {fact.predicate for fact in memory.held(Layer.FACTS)} == {
@@ -151,7 +152,7 @@ def test_what_is_told_meanwhile_is_derived_on_top(memory: Upgraded) -> None:
     memory.tell("I live in Porto.", START + 9_000_000)
     memory.derive()
     assert "Porto" in [text for text, _, _ in memory.homes()]
-    memory.upgrader.drain()
+    derive_anew(memory.upgrader)
     memory.derive()
     upgraded, replayed = memory.replayed()
     assert upgraded == replayed
@@ -201,7 +202,7 @@ def test_what_had_failed_for_good_is_told_once_it_is_derived(memory: Upgraded) -
     (job,) = memory.store.jobs.claim(Stage.EXTRACTED, limit=9, lease_until=1 << 60, now=1 << 59, owner="x")
     memory.store.jobs.fail(job, "broken", retry_at=None)
     memory.upgrader.begin()
-    memory.upgrader.drain()
+    derive_anew(memory.upgrader)
     assert memory.store.jobs.of_event(TENANT, event.id) == []
     told = memory.store.lifecycle.query(LifecycleQuery(tenant_id=TENANT, event_id=event.id))
     assert [row.name for row in told] == [stage.value for stage in Stage]

@@ -24,6 +24,7 @@ from lamina.store.memory import MemoryStore
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 from told import BOB, DAY, START, Memory
+from upgrades import derive_anew
 
 MINUTE = 60 * SECOND_US
 MakeMemory = Callable[..., Memory]
@@ -228,7 +229,7 @@ def test_an_upgrade_follows_the_rules_of_then_and_brings_the_rows_of_its_deletio
 
     upgrader = Upgrader(memory.store, {"beliefs": "2"}, worker_of, memory.clock)
     upgrader.begin()
-    upgrader.drain()
+    derive_anew(upgrader)
     upgrader.close()
     assert list(memory.store.snapshot()) == before
     (row,) = memory.store.audit.walk(TENANT, 0, 10)

@@ -21,6 +21,7 @@ from lamina.store.ports.traces import ErasedBeside
 from modelled import ModelServer
 from readers import ReadChat, reading, says
 from told import BOB, START, Memory
+from upgrades import derive_anew
 
 HOME = {"predicate": "lives_in", "object": "Porto", "quote": "Porto has been home for a year"}
 LISBON = {**HOME, "object": "Lisbon", "quote": "Lisbon it is"}
@@ -52,7 +53,7 @@ def erase_words(chat: ReadChat, turn: str) -> None:
     chat.clock.at += 60 * SECOND_US
     upgrader = Upgrader(chat.store, DERIVED_BY, lambda aside: chat.working(store=aside), chat.clock)
     upgrader.begin()
-    upgrader.drain()
+    derive_anew(upgrader)
 
 
 @pytest.mark.parametrize("erased", range(len(TURNS)))

@@ -20,6 +20,7 @@ from lamina.session.identity import identity_of
 from lamina.store.ports.model_outputs import ModelOutput
 from modelled import ModelServer, Told
 from readers import ReadChat, forget_answers, reading, says
+from upgrades import derive_anew
 
 DAY = 24 * 3600 * SECOND_US
 PORTO = {"predicate": "lives_in", "object": "Porto", "quote": "Porto has been home for a year"}
@@ -362,7 +363,7 @@ def test_a_folder_with_answers_of_the_release_before_is_upgraded_and_read_on(
     upgrader = Upgrader(chat.store, DERIVED_BY, lambda aside: chat.working(store=aside), chat.clock)
     upgrader.begin()
     assert chat.store.rederivation.state().scopes == 1
-    upgrader.drain()
+    derive_anew(upgrader)
     assert (chat.open(), "Alice lives in Rome" in chat.texts()) == (["Call mum", "Pay rent"], True)
     chat.worker = chat.working(asks=TASK)
     model.answers = says(Porto=reading(PORTO))

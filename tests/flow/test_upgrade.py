@@ -25,6 +25,7 @@ from lamina.store.ports.store import Store
 from lamina.store.rules.rederivation import differences
 from lamina.store.sqlite import SqliteStore, rederivation_of
 from libraries import Meanings
+from upgrades import derive_anew
 
 FOLDERS = Path(__file__).parents[1] / "data" / "folders"
 
@@ -73,7 +74,7 @@ def test_a_folder_of_0ed09b5_is_derived_anew_and_equals_its_replay(folder: Path)
     opened.upgrader.begin()
     state = opened.store.rederivation.state()
     assert (state.scopes, state.events, state.earlier) == (5, 38, {})
-    opened.upgrader.drain()
+    derive_anew(opened.upgrader)
     upgraded = list(opened.store.snapshot())
     assert upgraded != old
     assert [row for table, row in upgraded if table == "vector_row"] == [
@@ -115,7 +116,7 @@ def test_what_was_derived_aside_is_begun_anew_where_its_file_is_damaged(folder: 
     with aside.open("r+b") as file:
         file.seek((page - 1) * size)
         file.write(b"\xa5" * size)
-    opened.upgrader.drain()
+    derive_anew(opened.upgrader)
     upgraded = list(opened.store.snapshot())
     assert opened.replayed() == upgraded
     opened.close()

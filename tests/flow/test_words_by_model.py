@@ -32,6 +32,7 @@ from lamina.types.layer_requests import WhyRequest
 from lamina.types.layers import Why
 from modelled import ModelServer, Told
 from readers import ReadChat, forget_answers, reading
+from upgrades import derive_anew
 
 DAY_US = 24 * 3600 * SECOND_US
 SAID = ("I live in Porto.", "I work at Hafenlink.", "I like green tea.")
@@ -182,7 +183,7 @@ def test_words_come_through_a_derivation_aside(chat: ReadChat) -> None:
     chat.store.rederivation.note_all({**DERIVED_BY, "concepts": "0"})
     upgrader = Upgrader(chat.store, DERIVED_BY, lambda aside: chat.working(store=aside), chat.clock)
     upgrader.begin()
-    upgrader.drain()
+    derive_anew(upgrader)
     assert concept(chat).synthesizer == "small"
     assert list(chat.store.snapshot()) == before
 

@@ -32,6 +32,7 @@ from lamina.store.ports.erasing import Erased, Erasure
 from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
+from upgrades import derive_anew
 
 CASES = int(os.environ.get("ERASURE_CASES", "12"))
 EXPIRING = 0.5
@@ -136,7 +137,7 @@ class World:
 
     def settle(self) -> None:
         self.worker.drain()
-        self.upgrader.drain()
+        derive_anew(self.upgrader)
         self.worker.drain()
 
     def rows(self) -> list[Any]:

@@ -36,6 +36,7 @@ from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from told import DAY, START, Memory
+from upgrades import derive_anew
 
 CASES = int(os.environ.get("TRAVEL_CASES", "40"))
 FIRST_SEED = int(os.environ.get("SIMULATION_SEED", "1")) * 1_000_000
@@ -284,7 +285,7 @@ class Story:
             step = replace(step, cascade="gdpr", redact=[], delete=own, scopes=[EVE], actor="redacted:x")
         list(erased_in_steps(self.memory.store, step))
         self.upgrader.begin()
-        self.upgrader.drain()
+        derive_anew(self.upgrader)
 
 
 def of(name: str) -> str:

@@ -79,11 +79,6 @@ class Upgrader:
         self._over = self._store.rederivation.state().scopes == 0
         return not self._over
 
-    def drain(self) -> None:
-        """Work to the end; for who has nothing else to do."""
-        while self._step():
-            pass
-
     def _step(self) -> bool:
         if self._current is None:
             group = self._store.rederivation.next_group()
