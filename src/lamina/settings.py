@@ -414,12 +414,12 @@ class Settings(HistorySettings):
         return ModelAddress(self.llm_url, self.answer_model or self.llm_model, key)
 
 
-def _require(holds: bool, name: str, value: object, accepted: str, hint: str | None = None) -> None:
+def _require(holds: bool, name: str, value: object, accepted: str) -> None:
     if not holds:
-        raise _refused(name, value, accepted, hint)
+        raise _refused(name, value, accepted)
 
 
-def _refused(name: str, value: object, accepted: str, hint: str | None) -> Invalid:
+def _refused(name: str, value: object, accepted: str, hint: str | None = None) -> Invalid:
     said = f"{_names_of(name)} is {value!r}; accepted: {accepted}"
     return Invalid("INVALID_SETTING", said, hint=hint, details={"setting": f"LAMINA_{name.upper()}"})
 

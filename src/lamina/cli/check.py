@@ -25,7 +25,6 @@ class RegularCheck(RegularRounds):
         *,
         first_s: float = limits.CHECK_FIRST_S,
         again_s: float = limits.CHECK_AGAIN_S,
-        every_s: float = limits.CHECK_EVERY_S,
     ) -> None:
         super().__init__(
             "the check of what is on disk",
@@ -37,7 +36,7 @@ class RegularCheck(RegularRounds):
         )
         self._upkeep = upkeep
         self._clock = clock
-        self._damaged_s, self._whole_s = again_s, every_s
+        self._again_s = again_s
 
     def _check(self) -> float:
         checked = self._upkeep.check(self._clock.now())
@@ -45,4 +44,4 @@ class RegularCheck(RegularRounds):
             _LOG.error("the database is damaged: %s", fault)
         for name in checked.repositories:
             _LOG.error("the repository %s is damaged and is built anew", name)
-        return self._damaged_s if checked.repositories else self._whole_s
+        return self._again_s if checked.repositories else limits.CHECK_EVERY_S

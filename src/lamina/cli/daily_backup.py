@@ -28,24 +28,17 @@ def last_due(now: Instant, time_of_day: str) -> Instant:
 class DailyBackup:
     """Looks now and then whether a backup is due, makes it, and deletes the oldest."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        clock: Clock,
-        failures: Failures,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, settings: Settings, clock: Clock, failures: Failures) -> None:
         self._settings = settings
         self._clock = clock
         self._failures = failures
-        self._sleep = sleep
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Work until told to stop. What fails is told by health, and tried again after a while."""
         while not stopping():
             wait_s = self.round(stopping)
             while wait_s > 0 and not stopping():
-                self._sleep(min(wait_s, _STEP_S))
+                time.sleep(min(wait_s, _STEP_S))
                 wait_s -= _STEP_S
 
     def round(self, stopping: Callable[[], bool]) -> float:

@@ -262,9 +262,9 @@ class Axes:
     superseded: bool = False
 
     @classmethod
-    def at(cls, moment: Instant, *, superseded: bool = False) -> Axes:
+    def at(cls, moment: Instant) -> Axes:
         """Both axes pinned to one moment: what ``as_of`` means, and what now means without it."""
-        return cls(seen_at=moment, valid_at=moment, superseded=superseded)
+        return cls(seen_at=moment, valid_at=moment)
 
     @classmethod
     def asked(

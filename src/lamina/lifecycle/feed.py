@@ -61,13 +61,12 @@ class Feed:
         store: Store,
         failures: Failures | None = None,
         *,
-        places_max: PlacesMax | None = None,
         taken: PlacesTaken | None = None,
     ) -> None:
         """``taken`` counts the places of callers: this process's own unless given."""
         self._store = store
         self._failures = failures or Failures()
-        self.places = Places(places_max or PlacesMax(), taken)
+        self.places = Places(PlacesMax(), taken)
         # Re-entrant: a stream that is collected leaves on whatever thread is just allocating.
         self._lock = threading.RLock()
         self._listeners: set[Listener] = set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import platform
 import time
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -72,14 +71,12 @@ class Operating:
         *,
         keeps_worker: bool = False,
         backs_up: bool = False,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._store = store
         self._failures = failures or Failures()
         self._keeps_worker = keeps_worker
         self._backs_up = backs_up
         self._watch = watch
-        self._sleep = sleep
 
     def health(self, request: HealthRequest, call: Call) -> Answer:  # noqa: ARG002 - the port's shape
         """How the server is; raises ``Unavailable`` (WAL_UNAVAILABLE) with the report when the log cannot be written."""
@@ -211,7 +208,7 @@ class Operating:
         left = before
         with self._watch.place() as held:
             while held and left.events and time.monotonic() - started < request.timeout_s:
-                self._sleep(_LOOK_S)
+                time.sleep(_LOOK_S)
                 left = upkeep.backlog(tenant_id, before.newest)
         result = Flushed(
             pending_before=before.events,

@@ -52,13 +52,12 @@ def send_to_peer(
     *,
     bytes_max: int,
     timeout_s: float,
-    lookup: Lookup = looked_up,
 ) -> bytes:
     """The answer to a JSON body that is posted to a URL, with a bearer token where there is one. Raises as ``fetch_from_peer`` does."""
     headers = {"Content-Type": "application/json"}
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
-    return _answered("POST", url, hosts, _Bounds(bytes_max, timeout_s), lookup, headers, body)
+    return _answered("POST", url, hosts, _Bounds(bytes_max, timeout_s), looked_up, headers, body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,10 +70,8 @@ def resume_adequate(capsule: CapsuleObject) -> bool:
     return all(state.get(name) for name in _RESUMED_BY) and not _empty(state, "stance_summary")
 
 
-def trust_signals(
-    capsule: CapsuleObject, now: Instant, source_state: str, trimmed_fields: Sequence[str] = ()
-) -> Trust:
-    """The full signals of a capsule that was read as ``active`` or ``fallback``."""
+def trust_signals(capsule: CapsuleObject, now: Instant, source_state: str) -> Trust:
+    """The full signals of a capsule that was read as ``active`` or ``fallback``, of which nothing is trimmed yet."""
     own = capsule.get("freshness", {})
     state = capsule["continuity"]
     judged = health(capsule)
@@ -88,8 +86,8 @@ def trust_signals(
         "completeness": {
             "orientation_adequate": resume_adequate(capsule),
             "empty_orientation_fields": [name for name in _ORIENTATION if _empty(state, name)],
-            "trimmed": bool(trimmed_fields),
-            "trimmed_fields": list(trimmed_fields),
+            "trimmed": False,
+            "trimmed_fields": [],
         },
         "integrity": {
             "source_state": source_state,

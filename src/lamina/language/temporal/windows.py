@@ -21,7 +21,6 @@ def parse_window(
     now: datetime,
     *,
     phrases: Mapping[str, tuple[datetime, datetime]] | None = None,
-    day_first: bool = False,
 ) -> tuple[datetime, datetime]:
     """The half-open window ``(valid_from, valid_to)`` that the whole ``phrase`` names, in the zone of ``now``.
 
@@ -37,7 +36,7 @@ def parse_window(
     for name, window in (phrases or {}).items():
         if name.strip().casefold() == said.casefold():
             return window
-    match = _whole(said, now, day_first) if len(said) <= PHRASE_CHARS_MAX else None
+    match = _whole(said, now) if len(said) <= PHRASE_CHARS_MAX else None
     if match is None or match.earliest == match.latest:  # both open, or empty as in "last 0 days"
         raise UnparseableTemporal(f"not a time window: {said[:80]!r}; say a date, a range, or last N days")
     low, high = match.earliest, match.latest
@@ -46,11 +45,11 @@ def parse_window(
     return low or _OPEN_FROM, high or _OPEN_TO
 
 
-def _whole(said: str, now: datetime, day_first: bool) -> TemporalMatch | None:
+def _whole(said: str, now: datetime) -> TemporalMatch | None:
     for text in (said, _LEAD.sub("", said, count=1)):
         if not may_hold_time(text):
             continue
-        reading = Reading(text, now, day_first)
+        reading = Reading(text, now)
         node = read_at(reading, 0) if reading.size else None
         if node and all(word in ".,!?" for word in reading.words[node.stop : reading.size]):
             return to_match(reading, 0, node, now)

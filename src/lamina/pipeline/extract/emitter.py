@@ -142,7 +142,6 @@ class Emitter:
         predicate: str,
         value: Value | None,
         *,
-        kind: Kind | None = None,
         state: bool = False,
         qualifiers: tuple[tuple[str, str], ...] = (),
         validity: Validity | None = None,
@@ -158,7 +157,7 @@ class Emitter:
             return
         past = clause.past and not state
         known = words.describe(predicate, past=past or clause.passive)
-        kind = kind or known.kind
+        kind = known.kind
         if isinstance(value, EntityRef) and known.object_type is not None and value.actor is None:
             value = replace(value, type=known.object_type)
         if validity is None:

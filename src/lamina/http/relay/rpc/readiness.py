@@ -28,9 +28,8 @@ _SPELL_US: Final = limits.IDEMPOTENCY_TTL_S * SECOND_US // 2
 class Readiness:
     """Whose requests are served. Thread-safe; headers themselves are kept nowhere."""
 
-    def __init__(self, kept: Idempotency, *, callers_max: int = limits.RPC_CALLERS_MAX) -> None:
+    def __init__(self, kept: Idempotency) -> None:
         self._kept = kept
-        self._callers_max = callers_max
         self._spells: OrderedDict[str, int] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -64,7 +63,7 @@ class Readiness:
         with self._lock:
             self._spells[digest] = spell
             self._spells.move_to_end(digest)
-            while len(self._spells) > self._callers_max:
+            while len(self._spells) > limits.RPC_CALLERS_MAX:
                 self._spells.popitem(last=False)
 
 
