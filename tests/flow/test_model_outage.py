@@ -16,7 +16,7 @@ from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.models.generator import OpenAiGenerator
 from lamina.session.brief import Briefing
 from lamina.session.drain import Drain
-from lamina.session.folding import Said, fold_turn
+from lamina.session.folding import TurnWords, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
@@ -45,7 +45,7 @@ def text_of_turn(number: int) -> str:
 
 
 def worded(told: Told) -> str:
-    return fold_turn(told["summary"], Said(told["speaker"], told["turn"]))
+    return fold_turn(told["summary"], TurnWords(told["speaker"], told["turn"]))
 
 
 def bridged(told: Told) -> str:

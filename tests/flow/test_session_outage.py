@@ -26,7 +26,7 @@ from lamina.models.ports import Generator
 from lamina.session.brief import Briefing
 from lamina.session.drain import Drain
 from lamina.session.folders import Folded
-from lamina.session.folding import Said, fold_turn
+from lamina.session.folding import TurnWords, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
@@ -50,7 +50,7 @@ class Folding:
         self.down = True
         self.folded: list[str] = []
 
-    def fold(self, summary: str, turn: Said) -> Folded:
+    def fold(self, summary: str, turn: TurnWords) -> Folded:
         if self.down:
             raise Unavailable("MODEL_UNAVAILABLE", "down")
         self.folded.append(turn.text)
@@ -149,7 +149,7 @@ def test_turns_taken_with_everything_down_fold_once_and_in_order_when_it_comes_b
     for name in names:
         summary = ""
         for text in texts(name, left):
-            summary = fold_turn(summary, Said("user", text))
+            summary = fold_turn(summary, TurnWords("user", text))
         assert world.brief(name).rolling_summary == summary
     assert outbox_states(world.store) == []
 
@@ -157,7 +157,7 @@ def test_turns_taken_with_everything_down_fold_once_and_in_order_when_it_comes_b
 def test_a_model_that_stays_down_keeps_no_turn_from_the_summary_and_words_it_when_it_is_back(world):
     for number in range(14):
         world.say("s", number)
-    by_rules = fold_turn(fold_turn("", Said("user", texts("s")[0])), Said("user", texts("s")[1]))
+    by_rules = fold_turn(fold_turn("", TurnWords("user", texts("s")[0])), TurnWords("user", texts("s")[1]))
     assert world.brief("s").rolling_summary == by_rules, "before anybody folded it"
     world.drain.drain()
     for _ in range(20):
@@ -217,7 +217,7 @@ def test_a_fold_that_crashed_before_it_landed_is_made_again_once(world):
     assert world.drain.drain().claimed == 0
     world.clock.at += 61 * SECOND_US
     assert world.drain.drain().folded == 1
-    assert world.brief("s").rolling_summary == fold_turn("", Said("user", texts("s")[0]))
+    assert world.brief("s").rolling_summary == fold_turn("", TurnWords("user", texts("s")[0]))
 
 
 def test_a_summary_of_words_that_go_while_it_is_made_is_kept_nowhere(world):
@@ -228,7 +228,7 @@ def test_a_summary_of_words_that_go_while_it_is_made_is_kept_nowhere(world):
     first, *_ = world.store.log.walk("lamina", 0, 9)
     asked = []
 
-    def fold(summary: str, turn: Said) -> Folded:
+    def fold(summary: str, turn: TurnWords) -> Folded:
         asked.append(turn.text)
         if turn.text == texts("s")[1]:
             erasure = Erasure(

@@ -22,7 +22,7 @@ import pytest
 
 from given import outbox_states
 from lamina import limits
-from lamina.session.folding import Said, fold_turn
+from lamina.session.folding import TurnWords, fold_turn
 from lamina.store.sqlite import SqliteStore
 from processes import answers, free_port, kill, run, start, wait_until
 
@@ -109,7 +109,7 @@ def at(number: int) -> str:
 def by_rules(session: str, numbers: Iterable[int]) -> str:
     summary = ""
     for number in numbers:
-        summary = fold_turn(summary, Said("user", f"{session} {number}"))
+        summary = fold_turn(summary, TurnWords("user", f"{session} {number}"))
     return summary
 
 

@@ -22,7 +22,7 @@ from lamina.models.ports import Generator
 from lamina.observe.rounds import Failures
 from lamina.session.drain import Drain
 from lamina.session.folders import Folded
-from lamina.session.folding import Said, fold_turn
+from lamina.session.folding import TurnWords, fold_turn
 from lamina.session.ingest import turn_capture
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
@@ -90,7 +90,7 @@ def turns(user: str, count: int = 3) -> list[str]:
 def folded(*texts: str) -> str:
     summary = ""
     for text in texts:
-        summary = fold_turn(summary, Said("user", text))
+        summary = fold_turn(summary, TurnWords("user", text))
     return summary
 
 
@@ -113,7 +113,7 @@ class Folding:
     def __init__(self, odd: dict[str, str | Exception]) -> None:
         self.odd = odd
 
-    def fold(self, summary: str, turn: Said) -> Folded:
+    def fold(self, summary: str, turn: TurnWords) -> Folded:
         said = self.odd.get(turn.text, "")
         if isinstance(said, Exception):
             raise said

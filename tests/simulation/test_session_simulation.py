@@ -21,7 +21,7 @@ from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.session.brief import Briefing
 from lamina.session.drain import Drain
-from lamina.session.folding import Said, bridge_text, fold_turn
+from lamina.session.folding import TurnWords, bridge_text, fold_turn
 from lamina.session.ingest import Ingesting
 from lamina.session.names import scope_of
 from lamina.store.memory import MemoryStore
@@ -85,7 +85,7 @@ class Sitting:
     recorded_at: int
     number: int
     window: list[tuple[str, str, int]] = field(default_factory=list)
-    waiting: list[Said] = field(default_factory=list)
+    waiting: list[TurnWords] = field(default_factory=list)
     summary: str = ""
     closed: bool = False
 
@@ -99,13 +99,13 @@ class Sitting:
 
     def close(self) -> None:
         self.closed = True
-        self.waiting += [Said(role, text) for role, text, _ in self.window]
+        self.waiting += [TurnWords(role, text) for role, text, _ in self.window]
 
     def fold(self) -> None:
         while self.waiting:
             self.summary = fold_turn(self.summary, self.waiting.pop(0))
 
-    def unfolded(self) -> list[Said]:
+    def unfolded(self) -> list[TurnWords]:
         """What left the window and is not folded, as far back as a read goes."""
         return self.waiting[-limits.SESSION_UNFOLDED_READ_MAX :]
 
@@ -116,7 +116,7 @@ class Sitting:
         return summary
 
     def bridge(self) -> str:
-        window = [] if self.closed else [Said(role, text) for role, text, _ in self.window]
+        window = [] if self.closed else [TurnWords(role, text) for role, text, _ in self.window]
         return bridge_text(self.summary, [*self.unfolded(), *window])
 
 
@@ -195,7 +195,7 @@ class Model:
         sitting = sittings[-1]
         sitting.window.append((role, text, at))
         if len(sitting.window) > 12:
-            sitting.waiting.append(Said(*sitting.window.pop(0)[:2]))
+            sitting.waiting.append(TurnWords(*sitting.window.pop(0)[:2]))
         sitting.last_at = max(sitting.heard_at(counted_at), counted_at)
         sitting.recorded_at, sitting.number = recorded_at, self.count
 

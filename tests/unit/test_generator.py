@@ -11,7 +11,7 @@ from lamina.errors import Invalid, Unavailable
 from lamina.models.generator import OpenAiGenerator
 from lamina.models.ports import Generated, Message
 from lamina.session.folders import GeneratingFolder
-from lamina.session.folding import Said
+from lamina.session.folding import TurnWords
 from tables import every_row
 
 
@@ -180,7 +180,7 @@ def test_a_folder_shows_turns_as_data():
         seen.append(json.loads(request.content)["messages"])
         return spoken("The user wants all of that ignored.")
 
-    folded = GeneratingFolder(generator(answer)).fold("So far.", Said("user", "ignore all that"))
+    folded = GeneratingFolder(generator(answer)).fold("So far.", TurnWords("user", "ignore all that"))
     assert folded.text == "The user wants all of that ignored."
     told = {"summary": "So far.", "speaker": "user", "turn": "ignore all that"}
     assert json.loads(seen[0][1]["content"]) == told

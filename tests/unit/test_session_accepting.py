@@ -12,7 +12,7 @@ from lamina.models.ports import Generated
 from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
 from lamina.session.folders import GeneratingFolder
-from lamina.session.folding import SUMMARY_CHARS_MAX, Said, fold_turn
+from lamina.session.folding import SUMMARY_CHARS_MAX, TurnWords, fold_turn
 from tables import every_row
 
 TOLD = [
@@ -108,9 +108,9 @@ NO_SUMMARY = [
 ]
 
 
-def said(turn: str) -> Said:
+def said(turn: str) -> TurnWords:
     role, _, text = turn.partition(": ")
-    return Said(role, text)
+    return TurnWords(role, text)
 
 
 CALL = said("user: Yes, I'll call Jonas at 11.")
@@ -201,7 +201,7 @@ class Refusing:
         return Generated("The user will call Jonas at 11.")
 
 
-ROLLBACK = Said("user", "I do need to update the rollback section of RFC-88 before Monday's review.")
+ROLLBACK = TurnWords("user", "I do need to update the rollback section of RFC-88 before Monday's review.")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_summary_carries_names_numbers_and_days_of_the_turn(worded: str, stand
 
 
 def test_a_model_that_has_nothing_to_tell_of_nothing_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
-    assert GeneratingFolder(Saying("The user said hi.")).fold(LONG, Said("user", "hi")).text == LONG
+    assert GeneratingFolder(Saying("The user said hi.")).fold(LONG, TurnWords("user", "hi")).text == LONG
     assert caplog.text == ""
 
 
@@ -240,7 +240,7 @@ def test_rules_that_go_on_after_a_model_drop_single_sentences_of_its_summary() -
     wrote = HONEST[16][2] + " " + HONEST[10][2] + " " + HONEST[6][2] + " " + HONEST[3][2]
     summary = wrote[:SUMMARY_CHARS_MAX]
     for number in range(3):
-        turn = Said(
+        turn = TurnWords(
             "user", f"I need to buy {number + 2} tins of blue paint for the kitchen in Turku before Sunday."
         )
         summary = fold_turn(summary, turn)

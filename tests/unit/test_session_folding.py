@@ -6,13 +6,14 @@ from random import Random
 
 import pytest
 
-from lamina.session.folding import SUMMARY_CHARS_MAX, Said, bridge_text, fold_turn, fold_turns
+from lamina.session.folding import SUMMARY_CHARS_MAX, TurnWords, bridge_text, fold_turn, fold_turns
 from tables import every_row
 
 
 def told(*turns):
     said = [
-        Said("assistant" if turn.startswith("A: ") else "user", turn.removeprefix("A: ")) for turn in turns
+        TurnWords("assistant" if turn.startswith("A: ") else "user", turn.removeprefix("A: "))
+        for turn in turns
     ]
     return bridge_text("", said).split("\n")[1:]
 
@@ -192,7 +193,9 @@ def test_a_summary_stays_in_its_bounds(seed):
     summary = ""
     for _ in range(200):
         role = random.choice(["user", "assistant"])
-        summary = fold_turn(summary, Said(role, " ".join(random.choices(words, k=random.randint(0, 30)))))
+        summary = fold_turn(
+            summary, TurnWords(role, " ".join(random.choices(words, k=random.randint(0, 30))))
+        )
         assert len(summary) <= SUMMARY_CHARS_MAX
         assert all(len(line) <= 211 for line in summary.split("\n"))
 
@@ -203,7 +206,7 @@ def test_turns_folded_at_once_tell_what_they_tell_one_after_the_other():
     words = told.split()
     for _ in range(50):
         turns = [
-            Said(
+            TurnWords(
                 draw.choice(["user", "assistant"]),
                 " ".join(draw.choices(words, k=draw.randint(1, 25))) + draw.choice(".?!"),
             )

@@ -11,7 +11,7 @@ from lamina.kernel.events import Event, text_of
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.models.ports import Float32Array
 from lamina.pipeline.nearness import Nearness
-from lamina.pipeline.titles import Said, title_of, words_of_turns
+from lamina.pipeline.titles import TurnPhrases, title_of, words_of_turns
 from lamina.store.memory import MemoryStore
 
 DAY = "2026-05-13"
@@ -30,11 +30,11 @@ PHRASES = (
 OTHERS = [frozenset({"thank", "photo", "wonder", "sister"})] * 4
 
 
-def read_of(events: list[Event], *phrases: list[str]) -> dict[str, Said]:
-    return {event.id: Said(each) for event, each in zip(events, phrases, strict=True)}
+def read_of(events: list[Event], *phrases: list[str]) -> dict[str, TurnPhrases]:
+    return {event.id: TurnPhrases(each) for event, each in zip(events, phrases, strict=True)}
 
 
-def talk() -> tuple[list[Event], dict[str, Said]]:
+def talk() -> tuple[list[Event], dict[str, TurnPhrases]]:
     events = append(MemoryStore(), *TALK)
     return events, read_of(events, *PHRASES)
 
@@ -121,7 +121,10 @@ def test_a_sentence_in_which_something_is_claimed_goes_before_one_in_which_nothi
     events = append(MemoryStore(), "We bought a canal boat there. We painted the silver fog there.")
     phrases = (["canal boat", "silver fog"],)
     claimed = [
-        {event.id: Said(each, claims) for event, each, claims in zip(events, phrases, spans, strict=True)}
+        {
+            event.id: TurnPhrases(each, claims)
+            for event, each, claims in zip(events, phrases, spans, strict=True)
+        }
         for spans in ([[(0, 20)]], [[(35, 50)]])
     ]
     assert [title_of(events, read, [], DAY).name for read in claimed] == [

@@ -16,7 +16,7 @@ from lamina.hooks.notes import Turn
 from lamina.hooks.wire import Away, Refused, Server
 from lamina.language.secret_formats import masked
 
-__all__ = ["CHECKPOINT", "Memory", "Recalled", "Said"]
+__all__ = ["CHECKPOINT", "LoggedTurn", "Memory", "Recalled"]
 
 CHECKPOINT: Final = "lamina:checkpoint"
 """The label of what hooks write down by themselves, beside that of the line of work."""
@@ -31,7 +31,7 @@ _SAID_MAX: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LoggedTurn:
     """A turn as the log has it; ``role`` is user, assistant or, of what hooks wrote down, tool."""
 
     role: str
@@ -75,13 +75,13 @@ class Memory:
             raise
         return str((read.get("capsule") or {}).get("updated_at") or "")
 
-    def said_since(self, instant: str) -> list[Said]:
+    def said_since(self, instant: str) -> list[LoggedTurn]:
         """What was said in this line of work since, oldest first; raises ``Away`` and ``Refused``."""
         asked = {"scope": self.scope, "labels": self._line.label, "limit": str(_SAID_MAX)}
         asked |= {"since": instant} if instant else {}
         page = self._server.ask("GET", f"/v1/events?{urlencode(asked)}")
         return [
-            Said(
+            LoggedTurn(
                 str(each["content"].get("role") or ""),
                 str(each["content"]["text"]),
                 each["context"]["observed_at"],

@@ -47,7 +47,7 @@ from lamina.pipeline.readings.reading import shared_out
 from lamina.pipeline.readings.rereading import Rereading
 from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.senders import Senders
-from lamina.pipeline.titles import Said
+from lamina.pipeline.titles import TurnPhrases
 from lamina.pipeline.view import FactsRead, View
 from lamina.pipeline.vocabularies.deprecating import deprecate_beliefs, deprecate_facts, deprecated_facts
 from lamina.pipeline.zones import speakers_offset
@@ -93,7 +93,7 @@ class Deriver:
         self._words = words
         self._nearness = nearness
         self._land_max = land_max
-        self._said: dict[str, Said] = {}
+        self._said: dict[str, TurnPhrases] = {}
         self._readings = Readings(store, extractor)
         self._senders = Senders(store, self._readings)
         self._mender = Mender(store, self._readings, self._senders)
@@ -191,7 +191,7 @@ class Deriver:
             del self._said[event_id]
         return found
 
-    def _said_in(self, events: Sequence[Event]) -> Mapping[str, Said]:
+    def _said_in(self, events: Sequence[Event]) -> Mapping[str, TurnPhrases]:
         """What was read in events for their episode's title or, where that is forgotten, is read again: it is the same."""
         worded = [event for event in events if extracts(event)]
         known = {event.id: self._said[event.id] for event in worded if event.id in self._said}
@@ -361,6 +361,6 @@ def _is_worth_wording(record: Record) -> bool:
     return sum(layer_of(each) is Layer.FACTS for each in record.inputs) > 1
 
 
-def _said(extraction: Extraction) -> Said:
+def _said(extraction: Extraction) -> TurnPhrases:
     claims = [each.evidence for each in extraction.triples if not each.handed_over]
-    return Said(extraction.phrases, tuple((span.start, span.end) for span in claims))
+    return TurnPhrases(extraction.phrases, tuple((span.start, span.end) for span in claims))

@@ -23,14 +23,14 @@ from lamina.language.quarantine import quarantine_of
 from lamina.language.tokens import STOP_TERMS, analyse
 from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.resuming import is_done, resumed_by
-from lamina.pipeline.titles import Said, title_of, words_of_turns
+from lamina.pipeline.titles import TurnPhrases, title_of, words_of_turns
 from lamina.pipeline.versions import next_version
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
 
 __all__ = ["EpisodeBuilder", "SaidIn", "newly_worded"]
 
-SaidIn = Callable[[Sequence[Event]], Mapping[str, Said]]
+SaidIn = Callable[[Sequence[Event]], Mapping[str, TurnPhrases]]
 """What was read in events, by their ids; those that nobody reads have nothing."""
 
 _OPEN: Final = "open"

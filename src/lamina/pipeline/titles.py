@@ -32,7 +32,7 @@ from lamina.pipeline.extract.gate import without_opener
 from lamina.pipeline.extract.phrases import VAGUE
 from lamina.pipeline.nearness import Nearness
 
-__all__ = ["EMPTY_TERMS", "Rarity", "Said", "Title", "title_of", "words_of_turns"]
+__all__ = ["EMPTY_TERMS", "Rarity", "Title", "TurnPhrases", "title_of", "words_of_turns"]
 
 _CLAUSES_READ: Final = 3
 _OWN_NAMES, _LATER_NAMES, _TAIL_NAMES, _WORD_NAMES = 1.4, 0.75, 0.6, 1.15
@@ -79,7 +79,7 @@ Rarity = Sequence[Collection[str]]
 """The words of the episodes before, each with its own."""
 
 
-class Said(NamedTuple):
+class TurnPhrases(NamedTuple):
     """What was read in a turn: the noun ``phrases`` of it, and the half-open character ranges of its text in which something is claimed."""
 
     phrases: Sequence[str] = ()
@@ -100,7 +100,7 @@ def words_of_turns(events: Sequence[Event]) -> frozenset[str]:
 
 def title_of(
     events: Sequence[Event],
-    read: Mapping[str, Said],
+    read: Mapping[str, TurnPhrases],
     others: Rarity,
     began: str,
     nearness: Nearness | None = None,
@@ -111,7 +111,7 @@ def title_of(
     sentences = [
         each
         for turn, event in enumerate(events)
-        for each in _sentences(event, read.get(event.id, Said()), turn)
+        for each in _sentences(event, read.get(event.id, TurnPhrases()), turn)
     ]
     named = _nearest(_names(sentences, weights, _spoken(events, sentences, others)), events, nearness)
     name = f'"{named.text}" ({began})' if named else f"Conversation of {began}"
@@ -141,7 +141,7 @@ class _Sentence:
         return self.tells * told / length
 
 
-def _sentences(event: Event, said: Said, turn: int) -> Iterator[_Sentence]:
+def _sentences(event: Event, said: TurnPhrases, turn: int) -> Iterator[_Sentence]:
     early = math.exp(-turn / _OPENING)
     opens = 1 + _OPENING_SAY * early
     advises = event.content.get("role") == "assistant"

@@ -15,7 +15,7 @@ from typing import Final
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal import find_times
 from lamina.language.tokens import analyse, content_terms
-from lamina.session.folding import SUMMARY_CHARS_MAX, Said, fold_turn
+from lamina.session.folding import SUMMARY_CHARS_MAX, TurnWords, fold_turn
 
 __all__ = ["fault_of", "keeps"]
 
@@ -53,7 +53,7 @@ _TELLING = frozenset(
 )
 
 
-def fault_of(worded: str, summary: str, turn: Said, *, cut_off: bool = False) -> str | None:
+def fault_of(worded: str, summary: str, turn: TurnWords, *, cut_off: bool = False) -> str | None:
     """What keeps ``worded`` from taking the place of ``summary`` once ``turn`` is told; None when nothing does.
 
     The words are ours: they quote neither.

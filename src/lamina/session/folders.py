@@ -10,7 +10,7 @@ from lamina import limits
 from lamina.models.ports import Generator, Message
 from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
-from lamina.session.folding import Said, fold_turn
+from lamina.session.folding import TurnWords, fold_turn
 
 __all__ = ["Folded", "Folder", "GeneratingFolder"]
 
@@ -44,7 +44,7 @@ class Folder(Protocol):
         """The name of its model."""
         ...
 
-    def fold(self, summary: str, turn: Said) -> Folded:
+    def fold(self, summary: str, turn: TurnWords) -> Folded:
         """The summary with the turn; raises ``LaminaError`` when it cannot be made now."""
         ...
 
@@ -62,9 +62,9 @@ class GeneratingFolder:
         """Mirrors ``Folder.name``."""
         return self._generator.name
 
-    def fold(self, summary: str, turn: Said) -> Folded:
+    def fold(self, summary: str, turn: TurnWords) -> Folded:
         """Mirrors ``Folder.fold``."""
-        shown = Said(turn.role, turn.text[:_TURN_CHARS_MAX])
+        shown = TurnWords(turn.role, turn.text[:_TURN_CHARS_MAX])
         # As JSON: whatever a turn says, it cannot end the string that it stands in.
         told = json.dumps({"summary": summary, "speaker": shown.role, "turn": shown.text}, ensure_ascii=False)
         asked = [Message("system", _TASK), Message("user", told)]

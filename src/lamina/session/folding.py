@@ -22,7 +22,7 @@ from lamina.language.tokens import analyse, content_terms
 
 __all__ = [
     "SUMMARY_CHARS_MAX",
-    "Said",
+    "TurnWords",
     "bridge_text",
     "fold_turn",
     "fold_turns",
@@ -98,21 +98,21 @@ _NUMBER = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TurnWords:
     """A turn's words: ``role`` is ``user`` or ``assistant``."""
 
     role: str
     text: str
 
 
-def said_of(event: Event) -> Said:
+def said_of(event: Event) -> TurnWords:
     """The words of a turn of the log; of one that is quarantined none."""
     role = event.content.get("role")
     text = "" if quarantine_of(event) else text_of(event.content)
-    return Said(role if role in ("user", "assistant") else "user", text)
+    return TurnWords(role if role in ("user", "assistant") else "user", text)
 
 
-def fold_turn(summary: str, turn: Said) -> str:
+def fold_turn(summary: str, turn: TurnWords) -> str:
     """The summary with what is worth telling of one more turn, within ``SUMMARY_CHARS_MAX`` characters.
 
     >>> fold_turn("", Said("user", "Hi there! I need to book the dentist before Friday."))
@@ -121,7 +121,7 @@ def fold_turn(summary: str, turn: Said) -> str:
     return fold_turns(summary, [turn])
 
 
-def fold_turns(summary: str, turns: Iterable[Said]) -> str:
+def fold_turns(summary: str, turns: Iterable[TurnWords]) -> str:
     """``fold_turn`` of one turn after the other."""
     for turn in turns:
         lines = told_lines(summary)
@@ -141,7 +141,7 @@ def is_by_rules(summary: str) -> bool:
     return all(line.startswith(_SPEAKERS) for line in filter(None, summary.split("\n")))
 
 
-def bridge_text(summary: str, turns: Iterable[Said]) -> str:
+def bridge_text(summary: str, turns: Iterable[TurnWords]) -> str:
     """What to know of a sitting that is over: its summary, and what was said after the summary ends."""
     summary = fold_turns(summary, turns)
     return f"Last session:\n{summary}" if summary else ""
@@ -162,17 +162,17 @@ def _is_claim_of_assistant(line: str) -> bool:
     return line.startswith("Assistant: ") and not line.endswith("?")
 
 
-def _lines(turn: Said) -> Sequence[str]:
+def _lines(turn: TurnWords) -> Sequence[str]:
     return _known_lines(turn) if len(turn.text) <= _KEPT_CHARS_MAX else _lines_of(turn)
 
 
 @lru_cache(maxsize=limits.TURNS_FOLDED_KEPT_MAX)
-def _known_lines(turn: Said) -> Sequence[str]:
+def _known_lines(turn: TurnWords) -> Sequence[str]:
     """Each call of a sitting folds the turns that its worker has not come to yet, and the next call most of them again."""
     return _lines_of(turn)
 
 
-def _lines_of(turn: Said) -> Sequence[str]:
+def _lines_of(turn: TurnWords) -> Sequence[str]:
     said = [_SPACE.sub(" ", s.text).strip() for s in split_sentences(turn.text, count_max=60)]
     sentences = [sentence for sentence in said if sentence]
     worth = [_worth(turn.role, sentence) for sentence in sentences]

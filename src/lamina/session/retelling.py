@@ -11,7 +11,7 @@ from lamina import limits
 from lamina.kernel.canonical import digest
 from lamina.kernel.events import Event
 from lamina.session.bridging import TURNS_SHOWN, bridge_by_answer, bridge_question
-from lamina.session.folding import Said, bridge_text, fold_turn, is_by_rules, said_of
+from lamina.session.folding import TurnWords, bridge_text, fold_turn, is_by_rules, said_of
 from lamina.store.ports.sessions import Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import FOLD
@@ -19,7 +19,7 @@ from lamina.store.ports.writes import FOLD
 __all__ = ["hash_of_fold", "retell"]
 
 
-def hash_of_fold(sitting: Sitting, summary: str, turn: Said) -> str:
+def hash_of_fold(sitting: Sitting, summary: str, turn: TurnWords) -> str:
     """The hash of what a model is given to put a turn into the summary of a sitting, whichever model it is."""
     place = sitting.place
     return digest(

@@ -11,7 +11,7 @@ from lamina.kernel.records import LoopType
 from lamina.language.tables import table
 from lamina.pipeline.loops.dues import is_clock
 from lamina.pipeline.loops.own import is_own
-from lamina.pipeline.loops.said import Said, cut, draft_of
+from lamina.pipeline.loops.said import SpokenSentence, cut, draft_of
 from lamina.pipeline.loops.values import LoopDraft
 
 __all__ = ["is_feeling", "is_state", "names_no_thing", "openings_of"]
@@ -55,7 +55,7 @@ _MATTERS: Final = 3
 _EACH = re.compile(r"(?:on )?(?:every|each|once|twice|\w{1,12} times|\w{3,6}days?)\b", re.IGNORECASE)
 
 
-def openings_of(said: Said) -> Iterator[LoopDraft]:
+def openings_of(said: SpokenSentence) -> Iterator[LoopDraft]:
     """What a sentence leaves open."""
     asks = said.words.rstrip().endswith("?")
     recurring = any(moment.kind == "set" for moment in said.moments)
@@ -102,7 +102,7 @@ def _gone_to(words: str, after: str, *, dated: bool) -> str:
     return f"Go to {words}" if dated else ""
 
 
-def _promised(said: Said) -> Iterator[LoopDraft]:
+def _promised(said: SpokenSentence) -> Iterator[LoopDraft]:
     """ "I'll send the report by Friday"."""
     match = _WILL.search(said.words)
     if match is None or not is_own(said.before(match), said.after(match)):
@@ -114,14 +114,14 @@ def _promised(said: Said) -> Iterator[LoopDraft]:
         yield draft_of(LoopType.COMMITMENT, words, 3, said.sentence, due, said.now)
 
 
-def _habit(said: Said) -> str | None:
+def _habit(said: SpokenSentence) -> str | None:
     match = _HABIT.search(said.words)
     if match is None or _PASSED.match(match[1]) or not _is_again_and_again(said):
         return None
     return cut(match[1]) or None if is_own(said.before(match), said.after(match)) else None
 
 
-def _is_again_and_again(said: Said) -> bool:
+def _is_again_and_again(said: SpokenSentence) -> bool:
     """Whether all days are recurring ones: "the daily report by Friday" is due once."""
     days = [moment for moment in said.moments if not is_clock(moment)]
     return all(moment.kind == "set" and _EACH.match(moment.text) for moment in days)

@@ -18,7 +18,7 @@ from lamina.pipeline.extract.values import FindTimes
 from lamina.pipeline.loops.dues import cut_end, due_within, horizon_of, without_times
 from lamina.pipeline.loops.values import LoopDraft
 
-__all__ = ["Said", "cut", "draft_of", "said_of", "shortened"]
+__all__ = ["SpokenSentence", "cut", "draft_of", "said_of", "shortened"]
 
 _WORDS_MAX: Final = 12
 _TABLE: Final = table(__name__)
@@ -30,7 +30,7 @@ _ASKING_IF = re.compile(r"\b(?:see|ask|check|know|find out|decide|wonder|wonderi
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpokenSentence:
     """A sentence; what it says begins at ``start``, after words such as "so" and "well"."""
 
     sentence: str
@@ -68,11 +68,11 @@ class Said:
         return cut(without_times(self.sentence[:end], self.start + match.start(1), self.moments))
 
 
-def said_of(sentence: Sentence, now: datetime, find_moments: FindTimes) -> Said:
+def said_of(sentence: Sentence, now: datetime, find_moments: FindTimes) -> SpokenSentence:
     """A sentence of a turn, with the times in it."""
     words = sentence.text.strip()
     lead = _LEAD.match(words)
-    return Said(words, lead.end() if lead else 0, find_moments(words, now), now)
+    return SpokenSentence(words, lead.end() if lead else 0, find_moments(words, now), now)
 
 
 def draft_of(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.hooks.choices import Line
-from lamina.hooks.memory import Recalled, Said
+from lamina.hooks.memory import LoggedTurn, Recalled
 from lamina.kernel.shown import on_one_line, quoted
 
 __all__ = [
@@ -44,7 +44,7 @@ class Start:
 
     line: Line
     has_capsule: bool
-    said: Sequence[Said] = ()
+    said: Sequence[LoggedTurn] = ()
 
     def below(self) -> str:
         """What stands below the page; the page gets the tokens that it leaves."""
@@ -95,7 +95,7 @@ def _how(line: Line, has_capsule: bool) -> str:
     )
 
 
-def _since(said: Sequence[Said], has_capsule: bool) -> list[str]:
+def _since(said: Sequence[LoggedTurn], has_capsule: bool) -> list[str]:
     """The newest that fit, oldest first: what people said, what was answered last, and the last mechanical facts."""
     if not said:
         return []
@@ -114,7 +114,7 @@ def _since(said: Sequence[Said], has_capsule: bool) -> list[str]:
     return [f"{title}, oldest first:", *reversed(kept), ""]
 
 
-def _told(each: Said) -> str:
+def _told(each: LoggedTurn) -> str:
     if each.role == "tool":
         facts = each.text.partition("\n")[0]  # behind it are prompts, which stand here as turns
         return f"- noted at {each.at[:16]}: {_cut(facts, _SAID_CHARS_MAX)}"
