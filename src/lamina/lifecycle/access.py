@@ -16,8 +16,8 @@ from lamina.store.ports.lifecycle import Lifecycle, LifecycleQuery
 from lamina.types.lifecycle import LifecycleFilters
 
 __all__ = [
-    "Place",
     "RowKind",
+    "RowPosition",
     "kind_of",
     "may_follow",
     "place_after",
@@ -51,7 +51,7 @@ def visible(rows: Sequence[LifecycleRow], permits: Permits) -> list[LifecycleRow
     return [row for row in rows if allowed[kind_of(row)]]
 
 
-class Place(NamedTuple):
+class RowPosition(NamedTuple):
     """Between the rows of a tenant: behind those up to ``sequence``, the last of which arrived by then."""
 
     sequence: int
@@ -76,7 +76,7 @@ def may_follow(kind: RowKind, permits: Permits) -> bool:
     return any(permits.allows(Grant(each, scope)) for each in wanted)
 
 
-def place_after(lifecycle: Lifecycle, call: Call, lifecycle_id: str) -> Place:
+def place_after(lifecycle: Lifecycle, call: Call, lifecycle_id: str) -> RowPosition:
     """Where to go on from; raises ``NotFound`` for what has not happened.
 
     The row of an event that was erased is gone, and its id says when it arrived: who had come so far learns of the erasure next.
@@ -84,7 +84,7 @@ def place_after(lifecycle: Lifecycle, call: Call, lifecycle_id: str) -> Place:
     tenant_id = call.principal.tenant_id
     row = lifecycle.get(tenant_id, lifecycle_id)
     if row is not None:
-        return Place(row.sequence, row.arrived_at)
+        return RowPosition(row.sequence, row.arrived_at)
     arrived_at = instant_of(lifecycle_id)
     if arrived_at is None or arrived_at >= call.now:
         raise NotFound(
@@ -93,7 +93,7 @@ def place_after(lifecycle: Lifecycle, call: Call, lifecycle_id: str) -> Place:
             hint="leave since_lifecycle_id out to begin anew",
             details={"id": lifecycle_id},
         )
-    return Place(_last_by(lifecycle, tenant_id, arrived_at), arrived_at)
+    return RowPosition(_last_by(lifecycle, tenant_id, arrived_at), arrived_at)
 
 
 def _last_by(lifecycle: Lifecycle, tenant_id: str, at: Instant) -> int:

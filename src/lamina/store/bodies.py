@@ -20,7 +20,7 @@ from lamina.kernel.records import Layer
 
 __all__ = ["folded", "is_folded", "packed", "texts_of", "unpacked"]
 
-Place = tuple[str, str, int]
+VersionKey = tuple[str, str, int]
 """Tenant, id and number of a version."""
 
 _PACKED: Final = frozenset({Layer.BELIEFS, Layer.EPISODES, Layer.UNDERSTANDING})
@@ -87,9 +87,9 @@ def is_folded(body: str | bytes) -> bool:
     return isinstance(body, bytes) and body[0] == _FOLDED
 
 
-def texts_of(bodies: Mapping[Place, str | bytes]) -> dict[Place, str]:
+def texts_of(bodies: Mapping[VersionKey, str | bytes]) -> dict[VersionKey, str]:
     """The texts of versions as they are stored; with a folded one there are those after it, up to one that is not."""
-    found: dict[Place, str] = {}
+    found: dict[VersionKey, str] = {}
     for place in sorted(bodies, reverse=True):
         body = bodies[place]
         if isinstance(body, bytes) and is_folded(body):

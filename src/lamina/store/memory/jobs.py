@@ -23,7 +23,7 @@ from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
 from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us
-from lamina.store.rules.batches import Place, Turns, shared_batch
+from lamina.store.rules.batches import ScopeKey, Turns, shared_batch
 
 __all__ = ["MemoryJobs"]
 
@@ -38,7 +38,7 @@ class _Due:
     order: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ScopeKey:
         return self.row.event.tenant_id, self.row.event.scope
 
     @property
@@ -228,7 +228,7 @@ def _batch(due: Sequence[_Due], limit: int, turns: Turns | None) -> list[_Due]:
     oldest = _together(due)
     if turns is None or len(oldest) <= limit:
         return oldest[:limit]
-    places: dict[Place, list[_Due]] = {}
+    places: dict[ScopeKey, list[_Due]] = {}
     for each in due:
         places.setdefault(each.place, []).append(each)
     return shared_batch(

@@ -10,9 +10,9 @@ from typing import Final, Protocol, TypeVar
 
 from lamina import limits
 
-__all__ = ["Place", "Queued", "Turns", "shared_batch"]
+__all__ = ["Queued", "ScopeKey", "Turns", "shared_batch"]
 
-Place = tuple[str, str]
+ScopeKey = tuple[str, str]
 """A tenant and a scope of it."""
 _FIRST: Final = ("", "")
 
@@ -21,7 +21,7 @@ class Queued(Protocol):
     """A job that can run now. ``order`` is that of the log, ``alone`` says that its worker went away: it is a batch of its own."""
 
     @property
-    def place(self) -> Place: ...
+    def place(self) -> ScopeKey: ...
 
     @property
     def order(self) -> int: ...
@@ -37,15 +37,15 @@ Job = TypeVar("Job", bound=Queued)
 class Turns:
     """Whose turn it was last: the next batch goes on with the scopes behind."""
 
-    last: Place = _FIRST
+    last: ScopeKey = _FIRST
 
 
 def shared_batch(
     oldest: Sequence[Job],
     limit: int,
     turns: Turns,
-    waiting: Callable[[Place, int], Iterable[Place]],
-    first_of: Callable[[Place, int], Sequence[Job]],
+    waiting: Callable[[ScopeKey, int], Iterable[ScopeKey]],
+    first_of: Callable[[ScopeKey, int], Sequence[Job]],
 ) -> list[Job]:
     """Up to ``limit`` jobs in the order of the log, of more that can run: half for the ``oldest``, the rest for the scopes in turn.
 
@@ -54,7 +54,7 @@ def shared_batch(
     """
     share = limit // limits.JOB_SHARES
     chosen: dict[int, Job] = {}
-    taken: Counter[Place] = Counter()
+    taken: Counter[ScopeKey] = Counter()
 
     def take(jobs: Iterable[Job], room: int, share: int) -> None:
         for job in jobs:
@@ -64,7 +64,7 @@ def shared_batch(
 
     take(oldest, limit // 2, share)
     seats = limit - len(chosen)
-    found: dict[Place, None] = {}
+    found: dict[ScopeKey, None] = {}
     for start in dict.fromkeys((turns.last, _FIRST)):
         if len(found) < seats:
             found |= dict.fromkeys(place for place in waiting(start, limit) if place not in taken)

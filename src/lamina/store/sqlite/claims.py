@@ -20,7 +20,7 @@ from lamina.kernel.time import WAIT_US_MAX, Instant, waits
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST
 from lamina.store.rows import Row
-from lamina.store.rules.batches import Place, Turns, shared_batch
+from lamina.store.rules.batches import ScopeKey, Turns, shared_batch
 from lamina.store.sqlite.codec import STAGE_NUMBERS
 
 __all__ = ["Due", "Rows", "due_in_turn", "due_jobs"]
@@ -46,7 +46,7 @@ class Due:
     last_error: str | None
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ScopeKey:
         """Where its event lies."""
         return self.tenant_id, self.scope
 
@@ -75,10 +75,10 @@ def due_in_turn(rows: Rows, stage: int, limit: int, now: Instant, turns: Turns) 
     if len(chosen.jobs) <= limit:
         return chosen.jobs
 
-    def waiting(behind: Place, count: int) -> Iterable[Place]:
+    def waiting(behind: ScopeKey, count: int) -> Iterable[ScopeKey]:
         return rows(_SQL["free_scopes"], (stage, now, _earlier(stage), count, *behind, WAIT_US_MAX))
 
-    def first_of(place: Place, count: int) -> list[Due]:
+    def first_of(place: ScopeKey, count: int) -> list[Due]:
         return chosen.runnable(Due(*row) for row in rows(_SQL["pending_of_scope"], (*place, stage, count)))
 
     return shared_batch(chosen.jobs[:limit], limit, turns, waiting, first_of)
@@ -116,11 +116,11 @@ class _Chosen:
         self.jobs: list[Due] = []
         self._rows = rows
         self._stage = stage
-        self._running: dict[Place, int] | None = None
+        self._running: dict[ScopeKey, int] | None = None
         self._limit = limit
         self._now = now
-        self._free_to: dict[Place, int] = {}
-        self._linked: dict[Place, list[str]] = {}
+        self._free_to: dict[ScopeKey, int] = {}
+        self._linked: dict[ScopeKey, list[str]] = {}
         self._links = stage == _CONSOLIDATED and any(rows(_SQL["any_sent"], ()))
 
     def add(self, jobs: Iterable[Due]) -> bool:
@@ -175,7 +175,7 @@ class _Chosen:
             found = self._linked[tenant_id, into] = [into, *senders] if senders else []
         return found
 
-    def _held_from(self, place: Place) -> int:
+    def _held_from(self, place: ScopeKey) -> int:
         """The first position of a scope that is not yet past the stage and is not waiting for it either."""
         if self._running is None:
             found = self._rows(_SQL["running_jobs"], (self._stage,))
