@@ -12,7 +12,7 @@ from given import ALICE, NOON, TENANT
 from lamina.errors import Conflict
 from lamina.kernel.time import SECOND_US
 from lamina.store.ports.erasures import ErasedPlace, ErasureJob
-from lamina.store.ports.schedule import Created, Ending, ItemPage, ItemQuery, ItemSubject, ScheduleItem
+from lamina.store.ports.schedule import Created, ItemEnding, ItemPage, ItemQuery, ItemSubject, ScheduleItem
 from lamina.store.ports.store import Store
 
 HOUR = 3600 * SECOND_US
@@ -133,7 +133,7 @@ def test_a_replacement_changes_all_but_what_the_item_was_created_with(store: Sto
         version=2,
         updated_at=NOON + 5,
         updated_by="user:bob",
-        ending=Ending(NOON + 5, "user:bob", "because"),
+        ending=ItemEnding(NOON + 5, "user:bob", "because"),
     )
     foreign = replace(changed, identity="{}", identity_hash="0", created_at=1, created_by="x")
     store.schedule.replace(replace(foreign, idempotency_key="x"), expected_version=1)
@@ -170,7 +170,7 @@ def test_each_filter_narrows_and_no_status_means_nothing(store: Store) -> None:
     store.schedule.create(item("a", task_id="x", due_at=NOON))
     store.schedule.create(item("b", thread_id="x", due_at=NOON + 1))
     store.schedule.create(item("c", subject=subject, due_at=NOON + 2))
-    store.schedule.create(item("d", status="retired", due_at=NOON + 3, ending=Ending(NOON, "u", None)))
+    store.schedule.create(item("d", status="retired", due_at=NOON + 3, ending=ItemEnding(NOON, "u", None)))
     assert listed(store, statuses=()) == []
     assert listed(store, statuses=("retired",)) == ["d"]
     assert listed(store, task_id="x") == ["a"]
@@ -197,7 +197,7 @@ def test_what_is_about_a_subject_counts_threads_and_tasks_as_links_too(store: St
 def test_what_is_about_a_subject_is_pending_and_due_in_the_window(store: Store) -> None:
     for number in range(5):
         store.schedule.create(item(str(number), task_id="x", due_at=NOON + number))
-    store.schedule.create(item("gone", task_id="x", status="done", ending=Ending(NOON, "u", None)))
+    store.schedule.create(item("gone", task_id="x", status="done", ending=ItemEnding(NOON, "u", None)))
     assert about(store, "task") == ["0", "1", "2", "3", "4"]
     assert about(store, "task", after=NOON, until=NOON + 3) == ["1", "2", "3"]
     assert about(store, "task", limit=2) == ["0", "1"]

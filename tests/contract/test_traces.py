@@ -22,7 +22,7 @@ from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture
 from lamina.store.ports.model_outputs import ModelOutput
 from lamina.store.ports.packs import PackKind, StoredPack
-from lamina.store.ports.schedule import Ending, ScheduleItem
+from lamina.store.ports.schedule import ItemEnding, ScheduleItem
 from lamina.store.ports.sessions import Fold, SessionKey, Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.traces import ErasedBeside
@@ -401,7 +401,7 @@ def remind(store: Store, name: str, **more: Any) -> None:
 def test_reminders_go_with_who_alone_had_to_do_with_them(store: Store) -> None:
     remind(store, "alone")
     remind(store, "changed", updated_by="agent:nia")
-    remind(store, "done", status="done", ending=Ending(NOON, "agent:nia", None))
+    remind(store, "done", status="done", ending=ItemEnding(NOON, "agent:nia", None))
     remind(store, "theirs", created_by="agent:nia", updated_by="agent:nia")
     owned = store.traces.owned(TENANT, ["user:alice"])
     assert owned.schedule_ids == ("sched_alone",)

@@ -14,7 +14,7 @@ import pytest
 from given import NOON
 from lamina.errors import LaminaError
 from lamina.store.memory import MemoryStore
-from lamina.store.ports.schedule import Ending, ItemQuery, ItemSubject, Schedule, ScheduleItem
+from lamina.store.ports.schedule import ItemEnding, ItemQuery, ItemSubject, Schedule, ScheduleItem
 from lamina.store.sqlite import SqliteStore
 
 STEPS = 400
@@ -139,7 +139,7 @@ class Simulation:
         known = self.pick(*self.model.items)
         expected = known.version + self.pick(0, 0, 0, -1, 1)
         status = self.pick(*STATUSES)
-        ending = None if status == "pending" else Ending(NOON, "user:bob", self.pick(None, "why"))
+        ending = None if status == "pending" else ItemEnding(NOON, "user:bob", self.pick(None, "why"))
         changed = replace(
             known,
             status=status,

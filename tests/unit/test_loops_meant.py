@@ -8,7 +8,7 @@ import pytest
 from given import loop
 from lamina.kernel.records import ObjectValue
 from lamina.pipeline.loops.meaning import meant_by
-from lamina.pipeline.loops.values import Ending, Way
+from lamina.pipeline.loops.values import LoopEnding, Way
 
 ANOTHER = [
     ("Pay the electricity bill", "paid the water bill"),
@@ -42,7 +42,7 @@ THE_SAME = [
 
 def is_meant(wording: str, told: str, way: Way = "did") -> bool:
     held = loop(predicate="commitment", object=ObjectValue("literal", wording, "string"))
-    return meant_by(Ending(told, completed=True, confidence=0.9, way=way), [held]) is held
+    return meant_by(LoopEnding(told, completed=True, confidence=0.9, way=way), [held]) is held
 
 
 @pytest.mark.parametrize(("wording", "told"), ANOTHER)

@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 
-from lamina.pipeline.timeline import Ending, Statement, timeline
+from lamina.pipeline.timeline import Statement, ValueEnd, timeline
 from tables import every_row
 
 
@@ -18,7 +18,7 @@ def not_said(value: str, at: int, *, since: int | None = None) -> Statement:
     return Statement(value, f"not {value}{at}", at if since is None else since, None, at, denies=True)
 
 
-def drawn(*statements: Statement, endings: tuple[Ending, ...] = ()) -> list[tuple[str, int, int | None]]:
+def drawn(*statements: Statement, endings: tuple[ValueEnd, ...] = ()) -> list[tuple[str, int, int | None]]:
     return [(p.value, p.holds_from, p.holds_to) for p in timeline(statements, endings) if not p.denies]
 
 
@@ -85,7 +85,7 @@ def test_a_value_of_which_nothing_was_said_after_an_interruption_does_not_come_b
 
 
 def test_an_end_holds_until_the_value_is_said_again() -> None:
-    ending = Ending("Porto", 15)
+    ending = ValueEnd("Porto", 15)
     assert drawn(said("Porto", 10), endings=(ending,)) == [("Porto", 10, 15)]
     assert drawn(said("Porto", 10), said("Porto", 20), endings=(ending,))[1:] == [("Porto", 20, None)]
 

@@ -12,7 +12,7 @@ from lamina.coordination.requests import CreateItem, ItemChanges, ItemView, List
 from lamina.coordination.rules import canonical_text
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
-from lamina.store.ports.schedule import Ending, ItemKind, ItemQuery, ItemStatus, ItemSubject, ScheduleItem
+from lamina.store.ports.schedule import ItemEnding, ItemKind, ItemQuery, ItemStatus, ItemSubject, ScheduleItem
 from lamina.store.rules.schedule import version_moved
 
 __all__ = [
@@ -170,7 +170,7 @@ def ended(
     return replace(
         item,
         status=status,
-        ending=Ending(now, actor, reason),
+        ending=ItemEnding(now, actor, reason),
         version=item.version + 1,
         updated_at=now,
         updated_by=actor,

@@ -18,7 +18,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.hearsay import author_of, is_assistants, is_hearsay
 from lamina.pipeline.matters import is_denial, value_of
-from lamina.pipeline.timeline import Ending, Period, Statement, timeline
+from lamina.pipeline.timeline import Period, Statement, ValueEnd, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
@@ -78,7 +78,9 @@ class SlotPlacer:
         told = [each for each in self._statements(placed, None, Writes()) if each.source in sources]
         statements = _ranked([replace(each, external=not each.is_word) for each in told])
         by_id = {each.id: each for each in placed}
-        endings = [Ending(value_of(by_id[key]), at) for key, at in sorted(ended) if not is_denial(by_id[key])]
+        endings = [
+            ValueEnd(value_of(by_id[key]), at) for key, at in sorted(ended) if not is_denial(by_id[key])
+        ]
         clocks = _Clocks(statements)
         found: list[tuple[Fact, set[str]]] = []
         free = {each.id for each in placed}
@@ -302,12 +304,12 @@ def _said(fact: Fact) -> tuple[str, bool]:
     return value_of(fact), is_denial(fact)
 
 
-def _endings(chain: Sequence[Fact], statements: Sequence[Statement]) -> list[Ending]:
+def _endings(chain: Sequence[Fact], statements: Sequence[Statement]) -> list[ValueEnd]:
     """Where a value ended by another word than a next value, a denial or its own: it was taken back."""
     starts = {each.valid_from for each in chain}
     told = {(each.value, each.holds_to) for each in statements if _says_when(each)}
     return [
-        Ending(value_of(each), each.valid_to)
+        ValueEnd(value_of(each), each.valid_to)
         for each in chain
         if each.valid_to is not None
         and not is_denial(each)

@@ -25,7 +25,7 @@ from lamina.kernel.local import Offset
 from lamina.kernel.records import Author
 from lamina.kernel.time import FOREVER, Instant
 
-__all__ = ["Ending", "Period", "Statement", "timeline"]
+__all__ = ["Period", "Statement", "ValueEnd", "timeline"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ValueEnd:
     """That a value had ended by an instant; where it is ``external``, nothing of it that a person said ends."""
 
     value: str
@@ -102,14 +102,14 @@ class _Run:
     under: _Run | None = field(default=None)
 
 
-def timeline(statements: Sequence[Statement], endings: Sequence[Ending] = ()) -> list[Period]:
+def timeline(statements: Sequence[Statement], endings: Sequence[ValueEnd] = ()) -> list[Period]:
     """The periods of a slot: of values in valid order, none overlapping another, then of what was denied."""
     own = _told([each for each in statements if not each.external], endings)
     others = _told([each for each in statements if each.external], endings)
     if not (others.placed or others.denied):
         return [*own.periods, *own.denied]
     ending = [*own.endings, *(replace(each, external=True) for each in others.endings if each not in endings)]
-    ending += [Ending(each.value, each.holds_from, external=True) for each in own.denied]
+    ending += [ValueEnd(each.value, each.holds_from, external=True) for each in own.denied]
     periods = _swept({**own.placed, **others.placed, **_before(_giving_way(own, others))}, ending)
     return [*periods, *_denied_beside(own, others, periods)]
 
@@ -119,17 +119,17 @@ class _Told:
     """A timeline of its own: from when on each statement says that its value holds, what ends it, and what came of that."""
 
     placed: Mapping[Statement, Instant]
-    endings: Sequence[Ending]
+    endings: Sequence[ValueEnd]
     periods: Sequence[Period]
     denied: Sequence[Period]
 
 
-def _told(statements: Sequence[Statement], endings: Sequence[Ending]) -> _Told:
+def _told(statements: Sequence[Statement], endings: Sequence[ValueEnd]) -> _Told:
     """By the first four rules."""
     values = [each for each in statements if not each.denies]
     denials = [each for each in statements if each.denies]
     idle = _outdone(denials, values)
-    ending = [*endings, *(Ending(each.value, each.holds_from) for each in denials if each not in idle)]
+    ending = [*endings, *(ValueEnd(each.value, each.holds_from) for each in denials if each not in idle)]
     yielding = _yielding(values, [each for each in denials if each not in idle])
     placed = {each: each.holds_from for each in values if each not in yielding}
     periods = _swept(placed, ending)
@@ -285,15 +285,15 @@ def _place(statement: Statement) -> tuple[Instant, Instant, str, int]:
     return statement.holds_from, *_turn(statement)
 
 
-def _swept(placed: Mapping[Statement, Instant], endings: Sequence[Ending]) -> list[Period]:
+def _swept(placed: Mapping[Statement, Instant], endings: Sequence[ValueEnd]) -> list[Period]:
     stated = sorted(placed.items(), key=lambda item: (item[1], *_place(item[0])[1:]))
-    marks: list[tuple[Instant, Ending | Statement]] = [(each.at, each) for each in endings]
+    marks: list[tuple[Instant, ValueEnd | Statement]] = [(each.at, each) for each in endings]
     marks += [(at, each) for each, at in stated]
     marks.sort(key=lambda mark: (mark[0], isinstance(mark[1], Statement)))
     sweep = _Sweep()
     for at, mark in marks:
         sweep.until(at)
-        if isinstance(mark, Ending):
+        if isinstance(mark, ValueEnd):
             sweep.end(mark)
         else:
             sweep.state(at, mark)
@@ -316,7 +316,7 @@ class _Sweep:
             if ended.holds_to is not None:
                 self._run = _resumed(ended.under, ended.holds_to)
 
-    def end(self, ending: Ending) -> None:
+    def end(self, ending: ValueEnd) -> None:
         run = self._run
         if run is None or run.value != ending.value or run.holds_from >= ending.at:
             return

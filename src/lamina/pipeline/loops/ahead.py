@@ -15,7 +15,7 @@ from lamina.pipeline.ending import end_fact, move_fact
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.loops.matching import key_terms, specific
 from lamina.pipeline.loops.meaning import meant_by, terms_of
-from lamina.pipeline.loops.values import Ending, Move
+from lamina.pipeline.loops.values import LoopEnding, Move
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
@@ -40,7 +40,7 @@ class FactsAhead:
         self._name = view.event.observed_actor.display_name
         self._speaker = view.entity(normalise_name(self._name))
 
-    def end(self, ending: Ending, writes: Writes) -> None:
+    def end(self, ending: LoopEnding, writes: Writes) -> None:
         """End what some words say is done or given up."""
         if ending.words and ending.way in ("did", "dropped", "thing"):
             fact = meant_by(ending, list(self._named_in(ending.words)))

@@ -10,7 +10,7 @@ from lamina.language.tables import table
 from lamina.pipeline.loops.dues import cut_end
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.own import is_own
-from lamina.pipeline.loops.values import Ending
+from lamina.pipeline.loops.values import LoopEnding
 
 __all__ = ["answer_ends", "endings_of", "is_undone_by"]
 
@@ -37,7 +37,7 @@ _CANCELLED = re.compile(r"\bcancell?ed\b", re.IGNORECASE)
 _PIECES = re.compile(r",\s+(?:and\s+)?|;\s+|(?<!\s)\s+and\s+(?:also\s+|then\s+)?")
 
 
-def endings_of(said: str) -> Iterator[Ending]:
+def endings_of(said: str) -> Iterator[LoopEnding]:
     """What a sentence ends."""
     if said.rstrip().endswith("?"):
         return
@@ -46,7 +46,7 @@ def endings_of(said: str) -> Iterator[Ending]:
     if dropped:
         yield from dropped
     elif _ANAPHORA.match(plain):
-        yield Ending("", completed=True, confidence=0.85)
+        yield LoopEnding("", completed=True, confidence=0.85)
     elif "n't" not in plain and not _STAYS_OPEN.search(plain):
         yield from _reports(plain)
 
@@ -68,17 +68,17 @@ def is_undone_by(said: str) -> bool:
     return _UNDONE.match(said) is not None
 
 
-def _drops(plain: str) -> Iterator[Ending]:
+def _drops(plain: str) -> Iterator[LoopEnding]:
     for pattern in _DROPPED_DEEDS:
         match = pattern.search(plain)
         if match is not None and is_own(plain[: match.start()], plain[match.end() :]):
-            yield Ending(match["what"], completed=False, confidence=0.9, way="dropped")
+            yield LoopEnding(match["what"], completed=False, confidence=0.9, way="dropped")
             return
     match = _STOPPED.search(plain)
     if match is not None and is_own(plain[: match.start()], plain[match.end() :]):
         what = _FOR_NOW_ON.sub("", match["what"][: cut_end(match["what"])])
         if not _FOR_NOW.search(what):
-            yield Ending(what, completed=False, confidence=0.9, way="stopped")
+            yield LoopEnding(what, completed=False, confidence=0.9, way="stopped")
             return
     for pattern in _DROPPED_THINGS:
         match = pattern.search(plain)
@@ -88,23 +88,23 @@ def _drops(plain: str) -> Iterator[Ending]:
                 what = what[: cut_end(what)]
             if _CANCELLED.search(match.group()) and pattern is _DROPPED_THINGS[1]:
                 # Who had to cancel something has done it.
-                yield Ending(f"cancelled {what}", completed=True, confidence=0.9)
-            yield Ending(what, completed=False, confidence=0.9, way="thing")
+                yield LoopEnding(f"cancelled {what}", completed=True, confidence=0.9)
+            yield LoopEnding(what, completed=False, confidence=0.9, way="thing")
             return
 
 
-def _reports(plain: str) -> Iterator[Ending]:
+def _reports(plain: str) -> Iterator[LoopEnding]:
     if " not " not in plain:
         for pattern in (_SETTLED_IS, _CAME):
             match = pattern.match(plain)
             if match is not None and _LINKS.isdisjoint(match["what"].casefold().split()):
                 words = plain[: max(match.end(), cut_end(plain))]
-                yield Ending(words, completed=True, confidence=0.9, way="is")
+                yield LoopEnding(words, completed=True, confidence=0.9, way="is")
                 return
     match = _DONE.search(plain)
     if match is not None and "'ll" not in plain and is_own(plain[: match.start()]):
         for piece in _deeds(match["done"], told=match.start("done") > 0):
-            yield Ending(piece, completed=True, confidence=0.9)
+            yield LoopEnding(piece, completed=True, confidence=0.9)
 
 
 def _deeds(done: str, *, told: bool) -> Iterator[str]:

@@ -40,7 +40,7 @@ from lamina.pipeline.loops.meaning import (
     terms_of,
 )
 from lamina.pipeline.loops.reading import HEARD_BEFORE, read_turn
-from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Move
+from lamina.pipeline.loops.values import LoopDraft, LoopEnding, LoopReading, Move
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.versions import next_version
 from lamina.pipeline.view import View
@@ -244,7 +244,7 @@ class LoopKeeper:
         _, due_at, offset = max(told, key=lambda each: each[:2], default=(0, None, None))
         return None if due_at is None else LocalTime(due_at, offset)
 
-    def _end(self, ending: Ending, held: list[Loop], writes: Writes) -> None:
+    def _end(self, ending: LoopEnding, held: list[Loop], writes: Writes) -> None:
         loop = self._meant(ending, held)
         if loop is None:
             return
@@ -270,7 +270,7 @@ class LoopKeeper:
         spoken = [each.source_id for each in (*stored, *own) if each.relation in _SPOKEN]
         return list(dict.fromkeys(spoken))
 
-    def _meant(self, ending: Ending, held: Sequence[Loop]) -> Loop | None:
+    def _meant(self, ending: LoopEnding, held: Sequence[Loop]) -> Loop | None:
         """The loop that the words end."""
         return self._just_asked(held) if ending.words == "" else meant_by(ending, held)
 

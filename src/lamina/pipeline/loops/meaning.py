@@ -20,7 +20,7 @@ from lamina.pipeline.loops.matching import (
     specific,
     tells_of,
 )
-from lamina.pipeline.loops.values import Ending
+from lamina.pipeline.loops.values import LoopEnding
 from lamina.pipeline.readings.quoting import was_said
 
 __all__ = [
@@ -82,7 +82,7 @@ def is_spoken_of(loop: Loop, earlier: str) -> bool:
     return overlap(thing, key_terms(earlier)) >= _NAMED_FROM
 
 
-def meant_by(ending: Ending, held: Sequence[FactT]) -> FactT | None:
+def meant_by(ending: LoopEnding, held: Sequence[FactT]) -> FactT | None:
     """The loop or plan that the words end: the one whose terms they hold most of, or the only one with what they drop."""
     ends = [loop for loop in held if not ending.completed or _ends_when_done(loop)]
     said = key_terms(ending.words)

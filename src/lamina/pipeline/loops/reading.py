@@ -32,7 +32,7 @@ from lamina.pipeline.loops.opening import names_no_thing, openings_of
 from lamina.pipeline.loops.own import is_taken_back
 from lamina.pipeline.loops.reminders import accepted
 from lamina.pipeline.loops.said import said_of
-from lamina.pipeline.loops.values import Ending, Heard, LoopDraft, LoopReading, Move
+from lamina.pipeline.loops.values import Heard, LoopDraft, LoopEnding, LoopReading, Move
 
 __all__ = ["HEARD_BEFORE", "read_loops", "read_turn", "words_that_end"]
 
@@ -57,11 +57,11 @@ def read_loops(
     before = [replace(heard, text=heard.text[-HEARD_CHARS:]) for heard in before]
     drafts: list[LoopDraft] = []
     offers: list[LoopDraft] = []
-    endings: list[Ending] = []
+    endings: list[LoopEnding] = []
     moves: list[Move] = []
     if before and not before[-1].own:
         if answer_ends(text, before[-1].text):
-            endings.append(Ending("", completed=True, confidence=0.85))
+            endings.append(LoopEnding("", completed=True, confidence=0.85))
         offers += accepted(text, before[-1].text, observed_at, find_moments)
     # Where in the lists begins what the sentence before said.
     opened, begun = len(drafts), len(endings)

@@ -29,7 +29,7 @@ from lamina.pipeline.loops.keeping import (
 from lamina.pipeline.loops.matching import key_terms, overlap
 from lamina.pipeline.loops.meaning import ENDS_WHEN_DONE, bears_on, terms_of
 from lamina.pipeline.loops.reading import HEARD_BEFORE, read_turn
-from lamina.pipeline.loops.values import Ending, LoopDraft, LoopReading, Pointer
+from lamina.pipeline.loops.values import LoopDraft, LoopEnding, LoopReading, Pointer
 from lamina.pipeline.versions import put_version
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Closing, Writes
@@ -50,7 +50,7 @@ class LoopRereader(LoopKeeper):
         self._places = frozenset(places)
 
     def reread(
-        self, reading: LoopReading, later: Sequence[Event], endings: Sequence[Ending], writes: Writes
+        self, reading: LoopReading, later: Sequence[Event], endings: Sequence[LoopEnding], writes: Writes
     ) -> None:
         """Add to ``writes`` what differs. ``later`` are the events since the turn, which have those ``endings``."""
         own = [loop for loop in map(self._view.record, sorted(self._spoken_of())) if isinstance(loop, Loop)]
@@ -222,7 +222,7 @@ class LoopRereader(LoopKeeper):
         held: list[Loop],
         settled: set[str],
         later: Sequence[Event],
-        endings: Sequence[Ending],
+        endings: Sequence[LoopEnding],
         writes: Writes,
     ) -> None:
         closed = self._supports_by(later, ENDS_LOOP)
@@ -245,7 +245,7 @@ class LoopRereader(LoopKeeper):
                 opened += 1
 
 
-def endings_in(events: Sequence[Event], view: View) -> list[Ending]:
+def endings_in(events: Sequence[Event], view: View) -> list[LoopEnding]:
     """What events end by their own words."""
     return [
         ending

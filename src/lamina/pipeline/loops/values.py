@@ -9,7 +9,7 @@ from typing import Literal
 from lamina.kernel.records import Horizon, LoopType
 from lamina.kernel.time import Instant
 
-__all__ = ["Ending", "Heard", "LoopDraft", "LoopReading", "Move", "Pointer", "Way"]
+__all__ = ["Heard", "LoopDraft", "LoopEnding", "LoopReading", "Move", "Pointer", "Way"]
 
 Way = Literal["did", "is", "dropped", "stopped", "thing"]
 """How words tell of an end: what the speaker ``did``, how a thing ``is`` now, a deed that is ``dropped``, a habit
@@ -42,7 +42,7 @@ class LoopDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class LoopEnding:
     """Words that may end a loop: of what was done, or of what was given up. Empty words speak of what was just
     asked."""
 
@@ -84,6 +84,6 @@ class LoopReading:
     """All of it, in the order of the words."""
 
     drafts: tuple[LoopDraft, ...] = field(default=())
-    endings: tuple[Ending, ...] = field(default=())
+    endings: tuple[LoopEnding, ...] = field(default=())
     pointers: tuple[Pointer, ...] = field(default=())
     moves: tuple[Move, ...] = field(default=())

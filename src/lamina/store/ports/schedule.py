@@ -14,7 +14,7 @@ from lamina.kernel.time import Instant
 
 __all__ = [
     "Created",
-    "Ending",
+    "ItemEnding",
     "ItemKind",
     "ItemPage",
     "ItemQuery",
@@ -37,7 +37,7 @@ class ItemSubject:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ItemEnding:
     """How an item stopped to wait: when, by whom and why."""
 
     at: Instant
@@ -68,7 +68,7 @@ class ScheduleItem:
     created_by: str
     updated_at: Instant
     updated_by: str
-    ending: Ending | None = None
+    ending: ItemEnding | None = None
 
 
 @dataclass(frozen=True, slots=True)

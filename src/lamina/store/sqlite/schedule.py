@@ -8,7 +8,7 @@ import apsw
 
 from lamina.kernel.time import Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.schedule import Created, Ending, ItemPage, ItemQuery, ItemSubject, ScheduleItem
+from lamina.store.ports.schedule import Created, ItemEnding, ItemPage, ItemQuery, ItemSubject, ScheduleItem
 from lamina.store.rows import Row
 from lamina.store.rules.schedule import standing, version_moved
 from lamina.store.sqlite.codec import json_list
@@ -156,5 +156,5 @@ def _item(row: Row) -> ScheduleItem:
         created_by=row[17],
         updated_at=row[18],
         updated_by=row[19],
-        ending=None if row[20] is None else Ending(row[20], row[21], row[22]),
+        ending=None if row[20] is None else ItemEnding(row[20], row[21], row[22]),
     )
