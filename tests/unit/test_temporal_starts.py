@@ -11,10 +11,10 @@ import pytest
 from lamina.language.temporal import anchored, clocks, dates, durations, grammar, moments, relative
 from lamina.language.temporal.lexicon import STARTERS
 from lamina.language.temporal.starts import STARTS, Starts
-from lamina.language.temporal.tokens import DIGITS, Reading
+from lamina.language.temporal.tokens import DIGITS, TokenizedText
 
 NOW = datetime(2026, 5, 13, 12, tzinfo=UTC)
-GATED: list[tuple[Callable[[Reading, int], object], Starts]] = [
+GATED: list[tuple[Callable[[TokenizedText, int], object], Starts]] = [
     (anchored.anchored, STARTS["ANCHORED"]),
     (anchored.any_date, STARTS["ANY_DATE"]),
     (anchored.partial_period, STARTS["PARTIAL_PERIOD"]),
@@ -47,19 +47,19 @@ def _texts(count: int) -> list[str]:
     ]
 
 
-def _begins(reading: Reading, i: int, table: Starts) -> bool:
+def _begins(reading: TokenizedText, i: int, table: Starts) -> bool:
     behind = table.get(reading.keys[i], frozenset())
     return behind is None or reading.keys[i + 1] in behind
 
 
 @pytest.mark.parametrize(("rule", "table"), GATED, ids=[rule.__name__ for rule, _ in GATED])
 def test_no_rule_reads_what_its_table_leaves_out(
-    rule: Callable[[Reading, int], object], table: Starts
+    rule: Callable[[TokenizedText, int], object], table: Starts
 ) -> None:
     ungated = rule.__wrapped__  # type: ignore[attr-defined]  # functools.wraps sets it
     left_out = 0
     for text in _texts(120):
-        reading = Reading(text, NOW)
+        reading = TokenizedText(text, NOW)
         for i in range(reading.size):
             if not _begins(reading, i, table):
                 left_out += 1
@@ -69,14 +69,14 @@ def test_no_rule_reads_what_its_table_leaves_out(
 
 def test_no_expression_begins_where_the_table_has_none() -> None:
     for text in _texts(400):
-        reading = Reading(text, NOW)
+        reading = TokenizedText(text, NOW)
         for i in range(reading.size):
             starter = reading.words[i] in STARTERS or reading.keys[i] == DIGITS
             if starter and not _begins(reading, i, STARTS["EXPRESSION"]):
                 assert _read(grammar.expression, reading, i) is None, (text, reading.words[i : i + 4])
 
 
-def _read(rule: Callable[[Reading, int], object], reading: Reading, i: int) -> object:
+def _read(rule: Callable[[TokenizedText, int], object], reading: TokenizedText, i: int) -> object:
     try:
         return rule(reading, i)
     except (ValueError, OverflowError):  # beyond the calendar

@@ -18,7 +18,7 @@ from lamina.continuity.files.ports import Finder
 from lamina.continuity.graph.graphing import Graphing
 from lamina.continuity.graph.sources import GraphSources
 from lamina.continuity.handlers.operations import continuity_operations
-from lamina.continuity.handlers.reading import Reading
+from lamina.continuity.handlers.reading import CapsuleReading
 from lamina.continuity.shelf.documents import Shelf
 from lamina.continuity.shelf.uses import Uses
 from lamina.kernel.operations import Call, Operation
@@ -60,7 +60,7 @@ def relay_operations(documents: Documents, around: Surroundings, bounds: RelayBo
         return around.reminders([subject], call)
 
     sections = {"graph_summary": graphing.summary, "schedule_context": due}
-    reading = Reading(shelf, sections)
+    reading = CapsuleReading(shelf, sections)
     orienting = Orienting(shelf, reading)
     retrieving = Retrieving(documents, finding, orienting, graphing, around.reminders)
     groups: Sequence[list[Operation[Any]]] = (

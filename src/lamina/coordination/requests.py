@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field, model_validator
 
 from lamina import limits
-from lamina.coordination.rules import Reading, Rule
+from lamina.coordination.rules import FieldReader, FieldRule
 from lamina.errors import Invalid
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import Request, Result
@@ -38,19 +38,19 @@ _ID_PATTERN = r"sched_[a-z0-9][a-z0-9_-]{0,57}"
 _SUBJECT_KINDS = ("user", "peer", "thread", "task")
 _STATUSES = ("pending", "acknowledged", "done", "retired")
 
-_ID = Rule(invalid_code="INVALID_SCHEDULE_ID")
-_PAYLOAD = Rule(invalid_code="INVALID_SCHEDULE_PAYLOAD")
-_KIND = Rule(invalid_code="INVALID_SCHEDULE_KIND")
-_TITLE = Rule(invalid_code="INVALID_SCHEDULE_TITLE")
-_NOTE = Rule(invalid_code="INVALID_SCHEDULE_NOTE")
-_DUE_AT = Rule(invalid_code="INVALID_SCHEDULE_DUE_AT")
-_LINK = Rule(invalid_code="INVALID_SCHEDULE_LINK")
-_SUBJECT = Rule(invalid_code="INVALID_SCHEDULE_SUBJECT")
-_METADATA = Rule(invalid_code="INVALID_SCHEDULE_METADATA")
-_VERSION = Rule(invalid_code="INVALID_SCHEDULE_VERSION")
-_STATUS = Rule(invalid_code="INVALID_SCHEDULE_STATUS")
-_REASON = Rule(invalid_code="INVALID_SCHEDULE_REASON")
-_QUERY = Rule(invalid_code="INVALID_SCHEDULE_QUERY")
+_ID = FieldRule(invalid_code="INVALID_SCHEDULE_ID")
+_PAYLOAD = FieldRule(invalid_code="INVALID_SCHEDULE_PAYLOAD")
+_KIND = FieldRule(invalid_code="INVALID_SCHEDULE_KIND")
+_TITLE = FieldRule(invalid_code="INVALID_SCHEDULE_TITLE")
+_NOTE = FieldRule(invalid_code="INVALID_SCHEDULE_NOTE")
+_DUE_AT = FieldRule(invalid_code="INVALID_SCHEDULE_DUE_AT")
+_LINK = FieldRule(invalid_code="INVALID_SCHEDULE_LINK")
+_SUBJECT = FieldRule(invalid_code="INVALID_SCHEDULE_SUBJECT")
+_METADATA = FieldRule(invalid_code="INVALID_SCHEDULE_METADATA")
+_VERSION = FieldRule(invalid_code="INVALID_SCHEDULE_VERSION")
+_STATUS = FieldRule(invalid_code="INVALID_SCHEDULE_STATUS")
+_REASON = FieldRule(invalid_code="INVALID_SCHEDULE_REASON")
+_QUERY = FieldRule(invalid_code="INVALID_SCHEDULE_QUERY")
 
 _LONG = limits.SCHEDULE_LINK_LENGTH_MAX
 _ScheduleId = Annotated[str, _ID.matching(_ID_PATTERN)]
@@ -219,7 +219,7 @@ def codes_of(request: type[BaseModel]) -> list[str]:
     """The codes under which a request and its parts refuse what is sent."""
     found = {"INVALID_SCHEDULE_PAYLOAD"}
     for info in request.model_fields.values():
-        found.update(each.invalid_code for each in info.metadata if isinstance(each, Reading))
+        found.update(each.invalid_code for each in info.metadata if isinstance(each, FieldReader))
         if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
             found.update(codes_of(info.annotation))
     return sorted(found)

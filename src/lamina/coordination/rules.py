@@ -15,7 +15,7 @@ from lamina.errors import Invalid
 from lamina.kernel.canonical import canonical
 from lamina.kernel.time import Instant, instant
 
-__all__ = ["Reading", "Rule", "canonical_text"]
+__all__ = ["FieldReader", "FieldRule", "canonical_text"]
 
 _QUERY: Final = "INVALID_SCHEDULE_QUERY"
 _EXACT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\dZ", re.ASCII)
@@ -27,7 +27,7 @@ _BOOLEANS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FieldReader:
     """How one field is read, as metadata of its type. ``read`` gives None for what does not fit ``accepted``."""
 
     invalid_code: str
@@ -61,12 +61,12 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FieldRule:
     """The code under which fields are refused, and ways to read them. ``null`` lets None pass."""
 
     invalid_code: str
 
-    def text(self, longest: int, *, least: int = 1, null: bool = False) -> Reading:
+    def text(self, longest: int, *, least: int = 1, null: bool = False) -> FieldReader:
         """A trimmed string of so many characters, none of them NUL."""
 
         def read(value: object) -> str | None:
@@ -82,14 +82,14 @@ class Rule:
             maxLength=longest,
         )
 
-    def choice(self, *words: str, null: bool = False) -> Reading:
+    def choice(self, *words: str, null: bool = False) -> FieldReader:
         """One of some words."""
         accepted = ", ".join(words[:-1]) + " or " + words[-1]
         return self._reading(
             lambda value: _among(value, words), accepted, null=null, enum=[*words, *([None] if null else [])]
         )
 
-    def matching(self, pattern: str, *, null: bool = False) -> Reading:
+    def matching(self, pattern: str, *, null: bool = False) -> FieldReader:
         """A string that a pattern describes whole."""
         whole = re.compile(pattern, re.ASCII)
 
@@ -99,7 +99,7 @@ class Rule:
 
         return self._reading(read, f"of the form {pattern}", null=null, pattern=f"^{pattern}$")
 
-    def whole(self, least: int, greatest: int | None, *, null: bool = False) -> Reading:
+    def whole(self, least: int, greatest: int | None, *, null: bool = False) -> FieldReader:
         """A whole number in bounds. In a query it is text."""
 
         def read(value: object) -> int | None:
@@ -113,7 +113,7 @@ class Rule:
         most = {} if greatest is None else {"maximum": greatest}
         return self._reading(read, f"a whole number, {bounds}", null=null, minimum=least, **most)
 
-    def boolean(self) -> Reading:
+    def boolean(self) -> FieldReader:
         """True or false. In a query also 1, yes, on, 0, no and off, in any case."""
 
         def read(value: object) -> bool | None:
@@ -121,7 +121,7 @@ class Rule:
 
         return self._reading(read, "true, 1, yes, on, false, 0, no or off")
 
-    def exact_second(self) -> Reading:
+    def exact_second(self) -> FieldReader:
         """An instant as ``YYYY-MM-DDTHH:MM:SSZ`` and in no other way."""
 
         def read(value: object) -> Instant | None:
@@ -136,7 +136,7 @@ class Rule:
             read, "an exact UTC second written YYYY-MM-DDTHH:MM:SSZ", type="string", format="date-time"
         )
 
-    def flat_object(self) -> Reading:
+    def flat_object(self) -> FieldReader:
         """A JSON object whose values are strings, finite numbers, booleans or null; None is the empty one."""
 
         def read(value: object) -> dict[str, Any] | None:
@@ -155,8 +155,8 @@ class Rule:
 
     def _reading(
         self, read: Callable[[object], Any], accepted: str, *, null: bool = False, **json_schema: Any
-    ) -> Reading:
-        return Reading(self.invalid_code, read, accepted, null, json_schema)
+    ) -> FieldReader:
+        return FieldReader(self.invalid_code, read, accepted, null, json_schema)
 
 
 _SCALARS = (str, int, float, bool, type(None))

@@ -14,7 +14,7 @@ from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.context.requests import Retrieve
 from lamina.continuity.context.selecting import Selection, label
-from lamina.continuity.handlers.reading import Reading
+from lamina.continuity.handlers.reading import CapsuleReading
 from lamina.continuity.judgements.freshness import freshness
 from lamina.continuity.judgements.recovery_warnings import (
     ACTIVE_INVALID,
@@ -82,7 +82,7 @@ class _Notes:
 class Orienting:
     """Builds the block of capsules."""
 
-    def __init__(self, shelf: Shelf, reading: Reading) -> None:
+    def __init__(self, shelf: Shelf, reading: CapsuleReading) -> None:
         self._shelf = shelf
         self._reading = reading
 

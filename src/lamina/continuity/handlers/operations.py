@@ -13,7 +13,7 @@ from lamina.continuity.declaring import reads, writes
 from lamina.continuity.handlers.archiving import Archiving
 from lamina.continuity.handlers.history import History
 from lamina.continuity.handlers.listing import Listing
-from lamina.continuity.handlers.reading import Reading, Section
+from lamina.continuity.handlers.reading import CapsuleReading, Section
 from lamina.continuity.handlers.upkeep import Upkeep
 from lamina.continuity.handlers.writing import Writing
 from lamina.continuity.permission import READS, WRITES
@@ -38,7 +38,7 @@ def continuity_operations(
     ``shelf`` is given where others share it, ``uses`` where calls leave rows of what they gave out.
     """
     shelf = shelf or Shelf(documents)
-    reading, writing = Reading(shelf, sections), Writing(shelf)
+    reading, writing = CapsuleReading(shelf, sections), Writing(shelf)
     archiving, listing, history = Archiving(shelf), Listing(shelf, archive_days), History(shelf)
     upkeep = Upkeep(shelf, uses or NoUses(), archiving, archive_days)
     return [

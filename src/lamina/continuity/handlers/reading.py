@@ -31,7 +31,7 @@ from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import Instant
 from lamina.observe.rounds import class_of, frames_of
 
-__all__ = ["Reading", "Section"]
+__all__ = ["CapsuleReading", "Section"]
 
 Section = Callable[[Subject, Call], Mapping[str, Any]]
 """What another part of the product adds to the startup view of a subject, such as its reminders."""
@@ -40,7 +40,7 @@ _LOG = logging.getLogger("lamina.continuity")
 _UNEXPECTED = (AttributeError, KeyError, TypeError, ValueError)
 
 
-class Reading:
+class CapsuleReading:
     """Read and compare. ``sections`` are added to the startup view under their names."""
 
     def __init__(

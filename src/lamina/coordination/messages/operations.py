@@ -11,7 +11,7 @@ from lamina.coordination.messages.answering import Answering
 from lamina.coordination.messages.names import DELIVERY_INDEX, INBOX
 from lamina.coordination.messages.post_office import PostOffice
 from lamina.coordination.messages.proving import FailureBounds, Proving, VerificationFailures
-from lamina.coordination.messages.reading import Reading
+from lamina.coordination.messages.reading import MessageReading
 from lamina.coordination.messages.sending import Sending
 from lamina.coordination.messages.verifying import Verifying
 from lamina.kernel.ids import IdSource
@@ -57,7 +57,7 @@ def message_operations(parts: MessageParts) -> list[Operation[Any]]:
     failures = VerificationFailures(parts.tallies, parts.failures)
     proving = Proving(parts.messages, parts.signatures, failures, strict=parts.strict)
     sending = Sending(office, proving, parts.idempotency, parts.ids)
-    answering, reading = Answering(office, parts.ids), Reading(parts.messages)
+    answering, reading = Answering(office, parts.ids), MessageReading(parts.messages)
     return [
         *_sending(sending, Verifying(office, proving)),
         writes(

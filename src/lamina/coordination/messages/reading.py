@@ -19,13 +19,13 @@ from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.store.ports.messages import DeliveryStatus, Messages, PendingQuery
 
-__all__ = ["Reading"]
+__all__ = ["MessageReading"]
 
 _WAITING: Final[tuple[DeliveryStatus, ...]] = ("pending_ack", "replayed")
 """What a list of deliveries has unless it is asked for more (contract 1.11)."""
 
 
-class Reading:
+class MessageReading:
     """Inbox, thread and pending."""
 
     def __init__(self, messages: Messages) -> None:

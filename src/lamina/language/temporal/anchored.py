@@ -19,12 +19,12 @@ from lamina.language.temporal.relative import (
     shifted,
     shifted_unit,
 )
-from lamina.language.temporal.tokens import Reading, begun_by
+from lamina.language.temporal.tokens import TokenizedText, begun_by
 from lamina.language.temporal.values import Grain, Period
 
 
 @begun_by("ANCHORED")
-def anchored(r: Reading, i: int) -> Node | None:
+def anchored(r: TokenizedText, i: int) -> Node | None:
     """``two weeks ago``, ``in 3 days``, ``3 days after Easter``, ``the Sunday before 25 May 2023``."""
     return longest(_from_now(r, i), _from_date(r, i), _weekday_by_date(r, i), _weekday_then_length(r, i))
 
@@ -33,7 +33,7 @@ _COARSE = frozenset(("week", "month", "quarter", "year", "decade", "century"))
 _AGO = frozenset(("ago", "back", "earlier", "previously"))
 
 
-def _from_now(r: Reading, i: int) -> Node | None:
+def _from_now(r: TokenizedText, i: int) -> Node | None:
     j = r.skip(r.skip(i, "in", "within"), "about", "around", "the")
     leading = r.words[i] if j > i else ""
     over = r.words[j] in ("over", "almost", "nearly")
@@ -77,7 +77,7 @@ def _moment(stop: int, anchor: datetime, length: Length, sign: int, rough: bool)
     return Node(stop, "date", grain, (day_span(moved.date()),), None, None, rough)
 
 
-def _from_date(r: Reading, i: int) -> Node | None:
+def _from_date(r: TokenizedText, i: int) -> Node | None:
     j = r.skip(i, "the")
     length = length_at(r, j)
     if length is None and r.words[j] in UNITS and r.words[j + 1] in ("before", "after", "following"):
@@ -105,14 +105,14 @@ def _from_date(r: Reading, i: int) -> Node | None:
     return _moment(anchor.stop, start, length, sign, length.approximate)
 
 
-def _anchor(r: Reading, i: int) -> Node | None:
+def _anchor(r: TokenizedText, i: int) -> Node | None:
     node = plain_date(r, i)
     if node is None and r.words[i] == "now":
         node = days_away(r, i + 1, 0)
     return node if node and node.spans else None
 
 
-def _unit_by_date(r: Reading, length: Length, unit: str) -> Node | None:
+def _unit_by_date(r: TokenizedText, length: Length, unit: str) -> Node | None:
     """``the week before 6 July``, ``the weekend after Easter``, ``the day after Christmas``."""
     sign = 1 if r.words[length.stop] in ("after", "following") else -1
     anchor = _anchor(r, length.stop + 1)
@@ -133,7 +133,7 @@ def _unit_by_date(r: Reading, length: Length, unit: str) -> Node | None:
     return Node(anchor.stop, "date" if grain == "day" else "daterange", grain, tuple(spans))
 
 
-def _weekday_by_date(r: Reading, i: int) -> Node | None:
+def _weekday_by_date(r: TokenizedText, i: int) -> Node | None:
     j = r.skip(i, "the")
     weekday = WEEKDAYS.get(r.words[j])
     if weekday is None or r.words[j + 1] not in ("before", "after", "following", "prior", "preceding"):
@@ -157,7 +157,7 @@ def _weekday_by_date(r: Reading, i: int) -> Node | None:
     return Node(anchor.stop, "date", "day", tuple(spans)) if spans else None
 
 
-def _weekday_then_length(r: Reading, i: int) -> Node | None:
+def _weekday_then_length(r: TokenizedText, i: int) -> Node | None:
     """``Monday two weeks from now``: that weekday of the week it leads to."""
     weekday = WEEKDAYS.get(r.words[i])
     if weekday is None:
@@ -181,7 +181,7 @@ _LATE = frozenset(["late", "end"])
 
 
 @begun_by("PARTIAL_PERIOD")
-def partial_period(r: Reading, i: int) -> Node | None:
+def partial_period(r: TokenizedText, i: int) -> Node | None:
     """``early 2022``, ``mid-July``, ``the end of the month``, ``earlier this week``, ``late last year``."""
     j = r.skip(i, "the")
     word = r.words[j]
@@ -217,7 +217,7 @@ def partial_period(r: Reading, i: int) -> Node | None:
     return Node(inside.stop, "daterange", inside.grain, spans, approximate=True)
 
 
-def _end_of_day(r: Reading, i: int) -> Node | None:
+def _end_of_day(r: TokenizedText, i: int) -> Node | None:
     """The last second of a day: ``end of the day``, ``end of Sunday``."""
     j = r.skip(i, "the")
     day = days_away(r, j + 1, 0) if r.words[j] == "day" else plain_date(r, j)
@@ -227,7 +227,7 @@ def _end_of_day(r: Reading, i: int) -> Node | None:
     return Node(day.stop, "datetime", "second", spans)
 
 
-def day_of_the(r: Reading, i: int) -> Node | None:
+def day_of_the(r: TokenizedText, i: int) -> Node | None:
     j = r.skip(i, "the")
     whole = r.words[j] in ("week", "month", "year", "decade")
     return shifted_unit(r, j + 1, r.words[j], 0) if whole else None
@@ -254,6 +254,6 @@ def _third(start: datetime, end: datetime, grain: str, third: str) -> Span:
 
 
 @begun_by("ANY_DATE")
-def any_date(r: Reading, i: int) -> Node | None:
+def any_date(r: TokenizedText, i: int) -> Node | None:
     """The longest date expression at ``i``, without time of day and without range words."""
     return longest(anchored(r, i), partial_period(r, i), plain_date(r, i))

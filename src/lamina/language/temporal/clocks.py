@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from lamina.language.tables import table
 from lamina.language.temporal.durations import length_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, ONES, PARTS, TENS
-from lamina.language.temporal.tokens import Reading, begun_by, below_hundred
+from lamina.language.temporal.tokens import TokenizedText, begun_by, below_hundred
 
 _TABLE = table(__name__)
 HALF_DAY = 43_200
@@ -53,7 +53,7 @@ def _readings(hour: int, seconds: int, meridiem: str) -> tuple[int, ...] | None:
     return (hour * 3600 + seconds, hour * 3600 + seconds + HALF_DAY)
 
 
-def _digits(r: Reading, i: int) -> Hours | None:
+def _digits(r: TokenizedText, i: int) -> Hours | None:
     if not r.words[i].isdigit() or (r.glued(i) and r.words[i - 1] in (".", ":", "$", "#", "/", "+", ",")):
         return None
     found = r.match(_COMPACT, i) if len(r.words[i]) == 4 else None
@@ -90,7 +90,7 @@ def _digits(r: Reading, i: int) -> Hours | None:
     return Hours(whole, readings, bare=not meridiem and not match[2] and match[5] is None)
 
 
-def _oclock(r: Reading, i: int) -> int:
+def _oclock(r: TokenizedText, i: int) -> int:
     if r.words[i] == "oclock":
         return i + 1
     if r.words[i] == "o" and r.words[i + 1] == "'" and r.words[i + 2] == "clock":
@@ -98,7 +98,7 @@ def _oclock(r: Reading, i: int) -> int:
     return i
 
 
-def _words(r: Reading, i: int) -> Hours | None:
+def _words(r: TokenizedText, i: int) -> Hours | None:
     """``five thirty``, ``six forty-three``, ``nine a m``, ``seven o'clock``."""
     hour = ONES.get(r.words[i], 0)
     if not 1 <= hour <= 12:
@@ -121,7 +121,7 @@ def _words(r: Reading, i: int) -> Hours | None:
     return Hours(after, _readings(hour, minute * 60, "") or (), bare=after == j)
 
 
-def _past_or_to(r: Reading, i: int) -> Hours | None:
+def _past_or_to(r: TokenizedText, i: int) -> Hours | None:
     """``half past seven``, ``quarter to 5``, ``20 min past eight``."""
     j = r.skip(i, "a")
     if r.words[j] == "half":
@@ -159,7 +159,7 @@ _NAMED = {"noon": 12, "midday": 12, "noonish": 12, "midnight": 0}
 
 
 @begun_by("CLOCK")
-def clock_at(r: Reading, i: int) -> Hours | None:
+def clock_at(r: TokenizedText, i: int) -> Hours | None:
     """An instant of the day, with the part of the day that follows it."""
     rough = r.words[i] in ABOUT
     j = r.skip(i, *ABOUT) if rough else i
@@ -200,7 +200,7 @@ def in_part(hours: Hours, part: str) -> Hours:
 
 
 @begun_by("PART_OF_DAY")
-def part_at(r: Reading, i: int) -> Hours | None:
+def part_at(r: TokenizedText, i: int) -> Hours | None:
     """``in the morning``, ``late afternoon``, ``early in the evening``, ``at lunch``."""
     j = r.skip(r.skip(i, "in", "at", "during"), "the", "this")
     edge = ""
@@ -234,7 +234,7 @@ _JOINERS = _TABLE.words("joiners")
 
 
 @begun_by("HOURS")
-def hours_at(r: Reading, i: int) -> Hours | None:
+def hours_at(r: TokenizedText, i: int) -> Hours | None:
     """A stretch between two times of day, ``from 5 to 6pm``, ``9-10:30``, ``from 10am for 3 hours``."""
     j = r.skip(r.skip(i, "at"), "from", "between")
     opened = r.words[j - 1] if j > i else ""
@@ -256,7 +256,7 @@ def hours_at(r: Reading, i: int) -> Hours | None:
     return replace(joined, bare=bare) if joined else None
 
 
-def _for_then_from(r: Reading, i: int) -> Hours | None:
+def _for_then_from(r: TokenizedText, i: int) -> Hours | None:
     if r.words[i] != "for":
         return None
     length = length_at(r, i + 1)

@@ -22,7 +22,7 @@ from lamina.language.temporal.lexicon import (
 from lamina.language.temporal.nodes import Node, Partial, dated, fixed, longest
 from lamina.language.temporal.numeric import existing, inside_number, numeric_date
 from lamina.language.temporal.tokens import (
-    Reading,
+    TokenizedText,
     begun_by,
     day_number,
     ordinal,
@@ -35,7 +35,7 @@ _TABLE = table(__name__)
 _AFTER_THE_NTH = _TABLE.words("after_the_nth")
 
 
-def day_and_month(r: Reading, i: int) -> Node | None:
+def day_and_month(r: TokenizedText, i: int) -> Node | None:
     """``7 May 2023``, ``the 7th of May``, ``second of Aug``, ``29. Sept``."""
     start = r.skip(i, "the")
     if r.words[start].isdigit() and inside_number(r, start):
@@ -51,7 +51,7 @@ def day_and_month(r: Reading, i: int) -> Node | None:
     return with_year(r, j + 1, Partial(None, month, int(day.value)))
 
 
-def with_year(r: Reading, i: int, partial: Partial) -> Node | None:
+def with_year(r: TokenizedText, i: int, partial: Partial) -> Node | None:
     """The node for a month, or day and month, that ends before ``i``, with a year that may follow."""
     j = r.skip(i, ".") if r.words[i] == "." and year_number(r, i + 1) and not r.glued(i + 1) else i
     j = r.skip(j, ",", "/", "-")
@@ -67,12 +67,12 @@ def with_year(r: Reading, i: int, partial: Partial) -> Node | None:
     return dated(r, i, partial)
 
 
-def _clock_follows(r: Reading, i: int) -> bool:
+def _clock_follows(r: TokenizedText, i: int) -> bool:
     return r.words[i] in ("am", "pm", "hrs", "h") or (r.words[i] == ":" and r.glued(i))
 
 
 @remembered
-def month_date(r: Reading, i: int) -> Node | None:
+def month_date(r: TokenizedText, i: int) -> Node | None:
     """``May 7th, 2023``, ``Oct/2``, ``April the ninth``, ``Sep-23-2020``, ``May 2023``, ``May``."""
     month = MONTHS.get(r.words[i])
     if month is None or (i and r.glued(i) and r.words[i - 1] in ("$", "#", "@", "_")):
@@ -97,14 +97,14 @@ def month_date(r: Reading, i: int) -> Node | None:
     return bare if r.words[i] not in SHY_MONTHS or (bare and bare.stop > i + 1) or in_context(r, i) else None
 
 
-def _is_clock_number(r: Reading, i: int) -> bool:
+def _is_clock_number(r: TokenizedText, i: int) -> bool:
     """Whether the number before ``i`` is an hour: ``May 5pm``, ``May 5:30``."""
     return r.words[i] in ("am", "pm", "a", "p", "oclock") or (
         r.words[i] in (":", ".") and r.glued(i) and r.words[i + 1].isdigit() and r.glued(i + 1)
     )
 
 
-def in_context(r: Reading, i: int) -> bool:
+def in_context(r: TokenizedText, i: int) -> bool:
     """Whether the word at ``i`` stands where a date would stand."""
     before = r.words[i - 1] if i else ""
     if before == "the":
@@ -122,7 +122,7 @@ def in_context(r: Reading, i: int) -> bool:
 
 
 @remembered
-def weekday_date(r: Reading, i: int) -> Node | None:
+def weekday_date(r: TokenizedText, i: int) -> Node | None:
     """``Friday``, ``Friday the 26th``, ``Tuesday, 14 May 2023``, ``Friday (Jun-15)``."""
     weekday = WEEKDAYS.get(r.words[i])
     if weekday is None:
@@ -143,7 +143,7 @@ def weekday_date(r: Reading, i: int) -> Node | None:
     return dated(r, stop, Partial(weekday=weekday))
 
 
-def _hours_after_weekday(r: Reading, i: int, node: Node, weekday: int) -> bool:
+def _hours_after_weekday(r: TokenizedText, i: int, node: Node, weekday: int) -> bool:
     """Whether ``11-4`` after a weekday means hours: unless as a date, of the next weeks, it falls on that weekday."""
     if not (r.words[i].isdigit() and r.words[i + 1] == "-" and node.stop == i + 3 and node.partial):
         return False
@@ -152,7 +152,7 @@ def _hours_after_weekday(r: Reading, i: int, node: Node, weekday: int) -> bool:
     return not any(start.weekday() == weekday for start in near)
 
 
-def _plain_day(r: Reading, i: int, stop: int) -> bool:
+def _plain_day(r: TokenizedText, i: int, stop: int) -> bool:
     """Whether the number after a weekday is its day: an ordinal, or digits that begin no hour or range of hours."""
     if ordinal(r, i):
         return r.words[stop] not in ("-",)
@@ -162,7 +162,7 @@ def _plain_day(r: Reading, i: int, stop: int) -> bool:
     ) or (r.words[i].isdigit() and r.words[stop] == "." and not r.words[stop + 1].isdigit())
 
 
-def _fitting(r: Reading, stop: int, partial: Partial, weekday: int) -> Node | None:
+def _fitting(r: TokenizedText, stop: int, partial: Partial, weekday: int) -> Node | None:
     """A date beside a weekday: the order of day and month that makes them agree, if one does."""
     said = dated(r, stop, replace(partial, weekday=weekday))
     swapped = None
@@ -174,7 +174,7 @@ def _fitting(r: Reading, stop: int, partial: Partial, weekday: int) -> Node | No
     return said
 
 
-def day_of_month(r: Reading, i: int) -> Node | None:
+def day_of_month(r: TokenizedText, i: int) -> Node | None:
     """``the 3rd``, ``on the 17`` (a following noun makes it something else: "the 3rd time")."""
     if r.words[i] != "the":
         return None
@@ -190,7 +190,7 @@ def day_of_month(r: Reading, i: int) -> Node | None:
 
 
 @remembered
-def year_date(r: Reading, i: int) -> Node | None:
+def year_date(r: TokenizedText, i: int) -> Node | None:
     """``2023``, ``the year 2020``, ``nineteen ninety six``."""
     j = r.skip(r.skip(i, "the"), "calendar")
     named = r.words[j] in ("year", "cy")
@@ -210,7 +210,7 @@ def year_date(r: Reading, i: int) -> Node | None:
     return dated(r, year.stop, Partial(int(year.value)))
 
 
-def _plausible_year(r: Reading, i: int, year: int) -> bool:
+def _plausible_year(r: TokenizedText, i: int, year: int) -> bool:
     after = r.words[i + 1]
     if after == "-" and r.words[i + 2].isdigit() and r.glued(i + 2):
         return bool(year_number(r, i + 2)) and r.words[i + 3] != "-"
@@ -222,7 +222,7 @@ def _plausible_year(r: Reading, i: int, year: int) -> bool:
     )
 
 
-def decade_date(r: Reading, i: int) -> Node | None:
+def decade_date(r: TokenizedText, i: int) -> Node | None:
     """``the 90s``, ``1990s``, ``the nineties``, ``the 1800s`` (a hundred years, when it ends in 00)."""
     j = r.skip(i, "the")
     word = r.words[j]
@@ -249,7 +249,7 @@ def decade_date(r: Reading, i: int) -> Node | None:
 _QUARTER = _TABLE.pattern("quarter", 0)
 
 
-def quarter_date(r: Reading, i: int) -> Node | None:
+def quarter_date(r: TokenizedText, i: int) -> Node | None:
     """``Q1``, ``2017 Q1``, ``Q3 of 2019``, ``H2 2020``, ``the first quarter of 2013``."""
     if found := r.match(_QUARTER, i):
         match, stop = found
@@ -272,7 +272,7 @@ def quarter_date(r: Reading, i: int) -> Node | None:
     return _quarter(r, said.stop, int(nth.value), size, int(said.value)) if said else None
 
 
-def _quarter(r: Reading, stop: int, number: int, size: int, year: int | None) -> Node:
+def _quarter(r: TokenizedText, stop: int, number: int, size: int, year: int | None) -> Node:
     month = size * (number - 1) + 1
     grain = "quarter" if size == 3 else "half"
     if year is not None:
@@ -282,7 +282,7 @@ def _quarter(r: Reading, stop: int, number: int, size: int, year: int | None) ->
     return Node(stop, "daterange", grain, (past[-1], spans[len(past)]))  # type: ignore[arg-type]
 
 
-def season_date(r: Reading, i: int) -> Node | None:
+def season_date(r: TokenizedText, i: int) -> Node | None:
     """``the summer``, ``summer of 2022``; without a year the last one begun and the next."""
     j = r.skip(i, "the")
     season = r.words[j]
@@ -301,7 +301,7 @@ def season_date(r: Reading, i: int) -> Node | None:
     return Node(j + 1, "daterange", "season", (past[-1], spans[len(past)]))
 
 
-def holiday_date(r: Reading, i: int) -> Node | None:
+def holiday_date(r: TokenizedText, i: int) -> Node | None:
     """``Christmas``, ``Easter 2018``, ``Independence Day of this year``, ``the weekend of Halloween``."""
     j = r.skip(i, "the")
     if r.words[j] not in HOLIDAY_STARTERS:
@@ -323,7 +323,7 @@ def holiday_date(r: Reading, i: int) -> Node | None:
 
 
 @begun_by("CALENDAR_DATE")
-def calendar_date(r: Reading, i: int) -> Node | None:
+def calendar_date(r: TokenizedText, i: int) -> Node | None:
     """The longest of all forms at ``i``."""
     word = r.words[i]
     bare_weekday = weekday_date(r, i)
@@ -341,7 +341,7 @@ def calendar_date(r: Reading, i: int) -> Node | None:
     )
 
 
-def _then_weekday(r: Reading, node: Node | None) -> Node | None:
+def _then_weekday(r: TokenizedText, node: Node | None) -> Node | None:
     """``9 June, Friday``: the weekday belongs to the date when they agree."""
     if node is None or node.partial is None or node.partial.day is None:
         return node
@@ -353,7 +353,7 @@ def _then_weekday(r: Reading, node: Node | None) -> Node | None:
     return replace(node, stop=j + 1, spans=agreeing) if agreeing else node
 
 
-def _weekday_in_context(r: Reading, i: int) -> bool:
+def _weekday_in_context(r: TokenizedText, i: int) -> bool:
     if r.text[r.starts[i]].isupper() and r.words[i] not in ("sun", "sat"):
         return True
     before = r.words[i - 1] if i else ""

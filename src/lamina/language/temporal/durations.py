@@ -14,7 +14,7 @@ from lamina.language.temporal.lexicon import (
     WEEKDAYS,
 )
 from lamina.language.temporal.nodes import Node
-from lamina.language.temporal.tokens import Number, Reading, begun_by, cardinal, ordinal, remembered
+from lamina.language.temporal.tokens import Number, TokenizedText, begun_by, cardinal, ordinal, remembered
 from lamina.language.temporal.values import Grain, Period
 
 _FRACTIONS = {"half": 0.5, "quarter": 0.25}
@@ -42,7 +42,7 @@ class Unit(NamedTuple):
     stop: int
 
 
-def unit_at(r: Reading, i: int, *, glued: bool = False) -> Unit | None:
+def unit_at(r: TokenizedText, i: int, *, glued: bool = False) -> Unit | None:
     """A unit of time at ``i``; a single letter only where it is glued to its number, as in ``10d``."""
     word = r.words[i]
     if word in UNITS:
@@ -61,7 +61,7 @@ class Amount(NamedTuple):
 
 
 @remembered
-def amount_at(r: Reading, i: int) -> Amount | None:
+def amount_at(r: TokenizedText, i: int) -> Amount | None:
     """How many: a number, an article, ``a couple of``, ``a few``, ``half a``, ``one and a half``."""
     word = r.words[i]
     j = r.skip(i, "a", "the") if r.words[i + 1] in ("couple", "few", "dozen", "good") else i
@@ -82,7 +82,7 @@ def amount_at(r: Reading, i: int) -> Amount | None:
     return Amount(*_with_fraction(r, number), False) if number else None
 
 
-def _with_fraction(r: Reading, number: Number) -> tuple[float, int]:
+def _with_fraction(r: TokenizedText, number: Number) -> tuple[float, int]:
     """``and a half`` after a number."""
     j = number.stop
     if r.words[j] == "and":
@@ -93,7 +93,7 @@ def _with_fraction(r: Reading, number: Number) -> tuple[float, int]:
 
 
 @begun_by("LENGTH")
-def length_at(r: Reading, i: int) -> Length | None:
+def length_at(r: TokenizedText, i: int) -> Length | None:
     """``three weeks``, ``2 years 1 month 21 days``, ``an hour and a half``, ``3.5 years``, ``10d``."""
     found = first_part(r, i)
     if found is None:
@@ -125,7 +125,7 @@ def _rank(unit: str) -> int:
     return order.index(unit) if unit in order else len(order)
 
 
-def first_part(r: Reading, i: int) -> Length | None:
+def first_part(r: TokenizedText, i: int) -> Length | None:
     amount = amount_at(r, i)
     if amount is None:
         return None
@@ -145,7 +145,7 @@ def first_part(r: Reading, i: int) -> Length | None:
     return Length(Period(((amount.value, unit.name),)), unit.stop, amount.approximate)
 
 
-def duration_at(r: Reading, i: int) -> Node | None:
+def duration_at(r: TokenizedText, i: int) -> Node | None:
     """A length of time as an expression of its own."""
     if r.words[i] in ("all", "whole") or (r.words[i] == "the" and r.words[i + 1] in ("whole", "entire")):
         j = r.skip(r.skip(r.skip(i + 1, "the"), "whole", "entire"), "long")
@@ -168,7 +168,7 @@ def _duration(length: Length) -> Node:
 
 
 @begun_by("SET")
-def set_at(r: Reading, i: int) -> Node | None:
+def set_at(r: TokenizedText, i: int) -> Node | None:
     """A recurrence: ``every Tuesday``, ``every other day``, ``twice a week``, ``daily``, ``Friday mornings``."""
     word = r.words[i]
     if word in ("every", "each", "any"):
@@ -192,7 +192,7 @@ def _set(stop: int, timex: str) -> Node:
     return Node(stop, "set", "day", timex=timex)
 
 
-def _every(r: Reading, i: int) -> Node | None:
+def _every(r: TokenizedText, i: int) -> Node | None:
     j, factor = i + 1, 1.0
     if r.words[j] in ("other", "second"):
         j, factor = j + 1, 2.0
@@ -215,7 +215,7 @@ def _every(r: Reading, i: int) -> Node | None:
     return _set(unit.stop, Period(((factor, unit.name),)).timex)
 
 
-def _times_per(r: Reading, i: int) -> Node | None:
+def _times_per(r: TokenizedText, i: int) -> Node | None:
     """``once a week``, ``three times a month``, ``one a day``."""
     if r.words[i] in ("once", "twice"):
         j = i + 1

@@ -11,7 +11,7 @@ from lamina.language.temporal.grammar import expression
 from lamina.language.temporal.lexicon import FUTURE_HINTS, GATE, PAST_HINTS, STARTERS
 from lamina.language.temporal.nodes import Node
 from lamina.language.temporal.starts import STARTS
-from lamina.language.temporal.tokens import DIGITS, Reading
+from lamina.language.temporal.tokens import DIGITS, TokenizedText
 from lamina.language.temporal.values import TemporalMatch, Window
 
 TEXT_CHARS_MAX = 20_000  # a turn is far shorter; more than this is a document, and is cut
@@ -42,7 +42,7 @@ def each_time(text: str, reference: datetime, *, day_first: bool = False) -> Ite
     text = text[:TEXT_CHARS_MAX]
     if not may_hold_time(text):
         return
-    reading = Reading(text, reference, day_first)
+    reading = TokenizedText(text, reference, day_first)
     i = 0
     for place in _places(reading):
         if place < i:
@@ -74,7 +74,7 @@ _AHEAD = 8  # "from the very beginning of the last month": no expression has mor
 _EXPRESSION = STARTS["EXPRESSION"]
 
 
-def _places(reading: Reading) -> Iterator[int]:
+def _places(reading: TokenizedText) -> Iterator[int]:
     """The tokens at which an expression can begin: a word of time or a digit stands among the next few."""
     keys = reading.keys
     near = -1
@@ -90,7 +90,7 @@ def _places(reading: Reading) -> Iterator[int]:
             yield i
 
 
-def read_at(reading: Reading, i: int) -> Node | None:
+def read_at(reading: TokenizedText, i: int) -> Node | None:
     word = reading.words[i]
     if word not in STARTERS and not word.isdigit():
         return None
@@ -100,7 +100,7 @@ def read_at(reading: Reading, i: int) -> Node | None:
         return None
 
 
-def _same(reading: Reading, i: int, node: Node) -> bool:
+def _same(reading: TokenizedText, i: int, node: Node) -> bool:
     shorter = read_at(reading, i)
     return (
         shorter is not None
@@ -110,7 +110,7 @@ def _same(reading: Reading, i: int, node: Node) -> bool:
     )
 
 
-def to_match(reading: Reading, first: int, node: Node, reference: datetime) -> TemporalMatch:
+def to_match(reading: TokenizedText, first: int, node: Node, reference: datetime) -> TemporalMatch:
     start, end = reading.starts[first], reading.ends[node.stop - 1]
     spans = node.spans
     if len(spans) > 1 and all(
@@ -149,7 +149,7 @@ def _by_hour(spans: tuple[Span, ...]) -> Span:
     return (waking or list(spans))[0]
 
 
-def _by_tense(reading: Reading, first: int, node: Node) -> Span:
+def _by_tense(reading: TokenizedText, first: int, node: Node) -> Span:
     """The past or the coming reading, by tense; among those of one day, the likelier hour."""
     edges = [low or high for low, high in node.spans]
     future = _speaks_of_future(reading, first, node.stop)
@@ -165,7 +165,7 @@ def _by_tense(reading: Reading, first: int, node: Node) -> Span:
 _SENTENCE_END = frozenset((".", "!", "?", ";"))
 
 
-def _speaks_of_future(reading: Reading, first: int, stop: int) -> bool:
+def _speaks_of_future(reading: TokenizedText, first: int, stop: int) -> bool:
     """Whether the hint nearest to the expression within its sentence (at most 25 words away) is one of the future."""
     words = reading.words
     for i in range(first - 1, max(first - 25, 0) - 1, -1):

@@ -18,14 +18,14 @@ from lamina.language.temporal.durations import duration_at, length_at, set_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, MONTHS
 from lamina.language.temporal.moments import moment, on_day
 from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed, longest, partial_spans
-from lamina.language.temporal.tokens import Reading, begun_by, day_number, remembered
+from lamina.language.temporal.tokens import TokenizedText, begun_by, day_number, remembered
 from lamina.language.temporal.values import Kind
 
 _TO = frozenset(("to", "-", "till", "until", "through", "thru", "~", "and"))
 
 
 @begun_by("DATE_RANGE")
-def date_range(r: Reading, i: int) -> Node | None:
+def date_range(r: TokenizedText, i: int) -> Node | None:
     """``from 3 to 5 May``, ``between March and June 2020``, ``2014-2018``, ``May 3 to 5``."""
     opened = r.words[i] if r.words[i] in ("from", "between", "in") else ""
     j = i + 1 if opened else i
@@ -38,12 +38,12 @@ def date_range(r: Reading, i: int) -> Node | None:
     return _days_of_one_month(r, j, opened)
 
 
-def _ends_of_left(r: Reading, left: Node) -> tuple[int, ...]:
+def _ends_of_left(r: TokenizedText, left: Node) -> tuple[int, ...]:
     k = r.skip(left.stop, ",", ".")
     return (k,) if r.words[k] in _TO else (left.stop,)
 
 
-def _closed(r: Reading, left: Node, k: int, opened: str) -> Node | None:
+def _closed(r: TokenizedText, left: Node, k: int, opened: str) -> Node | None:
     joiner = r.words[k]
     if joiner not in _TO or (joiner == "and" and opened != "between") or left.kind in ("duration", "set"):
         return None
@@ -64,7 +64,7 @@ def _closed(r: Reading, left: Node, k: int, opened: str) -> Node | None:
     return _between(r, left, right)
 
 
-def _bare_day(r: Reading, left: Node, i: int) -> Node | None:
+def _bare_day(r: TokenizedText, left: Node, i: int) -> Node | None:
     """The second day in ``May 3 to 5``: it takes month and year from the first."""
     if left.partial is None or not (left.partial.month and left.partial.day) or left.kind != "date":
         return None
@@ -91,7 +91,7 @@ def _same_day(left: Node, right: Node) -> Node:
     return replace(right, kind="datetime", spans=tuple(spans) or right.spans)
 
 
-def _between(r: Reading, left: Node, right: Node) -> Node | None:
+def _between(r: TokenizedText, left: Node, right: Node) -> Node | None:
     if left.partial and right.partial and right.partial.year and not left.partial.year:
         same = complete(r, left, right.partial.year)
         first, last = same.spans[0][0], right.spans[0][0]
@@ -125,7 +125,7 @@ def _a_year_on(right: Node, start: datetime | None) -> datetime | None:
     return calendar.add_months(end, 12) if end and start and returns and end < start else None
 
 
-def _days_of_one_month(r: Reading, j: int, opened: str) -> Node | None:
+def _days_of_one_month(r: TokenizedText, j: int, opened: str) -> Node | None:
     """``from 3 to 5 May``, ``12-15 October 2017``, ``29 / 30 August``, ``between the 9th and the 17th of April``."""
     first = day_number(r, r.skip(j, "the"))
     if first is None or (r.glued(j) and r.words[j - 1] in (".", "/", "-", ":", "$")):
@@ -151,7 +151,7 @@ def _days_of_one_month(r: Reading, j: int, opened: str) -> Node | None:
     return _between(r, left, right)
 
 
-def open_window(r: Reading, i: int) -> Node | None:
+def open_window(r: TokenizedText, i: int) -> Node | None:
     """``since May``, ``before 2010``, ``by the end of this month``, ``2012 or later``, ``after lunch``."""
     words = tuple(r.words[i : i + 4])
     for lead, side, edge in _LEADS_BY_WORD.get(words[0], ()):
@@ -169,7 +169,7 @@ _LEADS_BY_WORD = {
 }
 
 
-def _opened(r: Reading, i: int, j: int, side: str, edge: str) -> Node | None:
+def _opened(r: TokenizedText, i: int, j: int, side: str, edge: str) -> Node | None:
     if (
         r.words[j] in ("date", "now")
         and r.words[i] in ("till", "until", "to", "up")
@@ -212,14 +212,14 @@ def _opened(r: Reading, i: int, j: int, side: str, edge: str) -> Node | None:
     return replace(inside, kind=kind, spans=spans, approximate=inside.approximate or rough, timex=None)  # type: ignore[arg-type]
 
 
-def _bare_hour(r: Reading, i: int, j: int, side: str) -> Node | None:
+def _bare_hour(r: TokenizedText, i: int, j: int, side: str) -> Node | None:
     if r.words[i] not in ("as", "no") or not (hours := clock_at(r, j)):
         return None
     spans = tuple((s, None) if side == "to" else (None, s) for s, _ in on_day(midnight(r.now.date()), hours))
     return Node(hours.stop, "timerange", "minute", spans)
 
 
-def _or_later(r: Reading, i: int) -> Node | None:
+def _or_later(r: TokenizedText, i: int) -> Node | None:
     node = moment(r, i)
     if node is None or not node.spans or r.words[node.stop] not in ("or", "and"):
         return None
@@ -252,7 +252,7 @@ def _or_later(r: Reading, i: int) -> Node | None:
     return found
 
 
-def date_with_open_hours(r: Reading, i: int) -> Node | None:
+def date_with_open_hours(r: TokenizedText, i: int) -> Node | None:
     """``Thursday before 5pm``, ``14 September after 19:00``: open on the side that the words leave open."""
     date = any_date(r, i)
     if date is None or date.kind != "date" or not date.spans:
@@ -269,7 +269,7 @@ def date_with_open_hours(r: Reading, i: int) -> Node | None:
     return Node(window.stop, "datetimerange", "minute", tuple(spans), date.partial, None, window.approximate)
 
 
-def length_from_date(r: Reading, i: int) -> Node | None:
+def length_from_date(r: TokenizedText, i: int) -> Node | None:
     """``3 days starting from next Monday``, ``for 1 week, from 20 December``, ``14 Feb for 7 hours from 9:30am``."""
     j = r.skip(i, "for")
     length = length_at(r, j)
@@ -298,7 +298,7 @@ def length_from_date(r: Reading, i: int) -> Node | None:
     return None
 
 
-def set_with_time(r: Reading, i: int) -> Node | None:
+def set_with_time(r: TokenizedText, i: int) -> Node | None:
     """``every day at 7:13 p.m.``, ``Tuesdays at 9am``, ``3pm each day``."""
     node = set_at(r, i)
     if node is None:
@@ -321,7 +321,7 @@ def _timex_at(base: str, clock: Hours) -> str:
 
 
 @remembered
-def expression(r: Reading, i: int) -> Node | None:
+def expression(r: TokenizedText, i: int) -> Node | None:
     """The longest time expression that begins at token ``i``."""
     return longest(
         set_with_time(r, i),

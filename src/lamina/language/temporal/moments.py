@@ -12,7 +12,7 @@ from lamina.language.temporal.calendar import Span, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at, in_part, part_at
 from lamina.language.temporal.lexicon import ABOUT, MONTHS, PARTS
 from lamina.language.temporal.nodes import Node, complete, longest
-from lamina.language.temporal.tokens import Reading, begun_by, year_number
+from lamina.language.temporal.tokens import TokenizedText, begun_by, year_number
 from lamina.language.temporal.values import UNIT_SECONDS, Grain
 
 _TABLE = table(__name__)
@@ -24,7 +24,7 @@ _NIGHT_ENDS_AT = 6 * 3600  # "last night at 2" is this morning
 _BARE_AFTER = frozenset(["at", "by", "around", "about", "from", "before", "after"]) | ABOUT
 
 
-def present(r: Reading, i: int) -> Node | None:
+def present(r: TokenizedText, i: int) -> Node | None:
     for words in _NOW:
         if tuple(r.words[i : i + len(words)]) == words:
             return Node(
@@ -40,7 +40,7 @@ def present(r: Reading, i: int) -> Node | None:
 _INSTANT = _TABLE.pattern("instant", 0)
 
 
-def iso_instant(r: Reading, i: int) -> Node | None:
+def iso_instant(r: TokenizedText, i: int) -> Node | None:
     """``2024-01-31T10:00:00Z``; with an offset it is moved into the zone of the reference."""
     found = r.match(_INSTANT, i) if len(r.words[i]) == 4 and r.words[i + 1] == "-" else None
     if found is None:
@@ -53,7 +53,7 @@ def iso_instant(r: Reading, i: int) -> Node | None:
     return Node(found[1], "datetime", grain, ((start, start + timedelta(seconds=UNIT_SECONDS[grain])),))
 
 
-def tonight(r: Reading, i: int) -> Node | None:
+def tonight(r: TokenizedText, i: int) -> Node | None:
     """``tonight``, ``last night``, ``this morning``, ``next evening at 7``."""
     word = r.words[i]
     edge = i
@@ -107,7 +107,7 @@ def on_day(day: datetime, hours: Hours) -> list[Span]:
 
 
 @begun_by("TIME_PIECE")
-def time_piece(r: Reading, i: int) -> Hours | None:
+def time_piece(r: TokenizedText, i: int) -> Hours | None:
     """The longest of a stretch, an instant or a part of the day."""
     best: Hours | None = None
     for hours in (hours_at(r, i), part_at(r, i), clock_at(r, i)):
@@ -117,13 +117,13 @@ def time_piece(r: Reading, i: int) -> Hours | None:
 
 
 @begun_by("OF_TODAY")
-def of_today(r: Reading, i: int) -> Node | None:
+def of_today(r: TokenizedText, i: int) -> Node | None:
     """Now, or a part of today, or of a day beside it."""
     return longest(present(r, i), tonight(r, i))
 
 
 @begun_by("MOMENT")
-def moment(r: Reading, i: int) -> Node | None:
+def moment(r: TokenizedText, i: int) -> Node | None:
     """A date, a time of day, or both in either order."""
     special = longest(of_today(r, i), iso_instant(r, i))
     j = r.skip(i, *ABOUT) if r.words[i] in ABOUT else r.skip(i, "~")
@@ -134,7 +134,7 @@ def moment(r: Reading, i: int) -> Node | None:
     return longest(special, with_time, date, _time_first(r, i))
 
 
-def _date_then_time(r: Reading, date: Node) -> Node | None:
+def _date_then_time(r: TokenizedText, date: Node) -> Node | None:
     j = r.skip(r.skip(date.stop, ",", "-", "t"), "on")
     k = r.skip(r.skip(r.skip(j, "at", "@", "by"), *ABOUT), "at")
     hours = time_piece(r, k)
@@ -170,7 +170,7 @@ def _date_then_time(r: Reading, date: Node) -> Node | None:
     return _timed(date, hours, hours.stop)
 
 
-def _time_first(r: Reading, i: int) -> Node | None:
+def _time_first(r: TokenizedText, i: int) -> Node | None:
     lead = r.words[i] in _BARE_AFTER
     hours = time_piece(r, i)
     if hours is None and lead:
@@ -201,7 +201,7 @@ def _time_first(r: Reading, i: int) -> Node | None:
     return Node(hours.stop, kind, grain, tuple(on_day(start, hours)), None, None, hours.approximate)  # type: ignore[arg-type]
 
 
-def _counts(r: Reading, i: int) -> bool:
+def _counts(r: TokenizedText, i: int) -> bool:
     """Whether the word after a bare number makes it a count: "at 6 percent", "at 12 places"."""
     after = r.words[i]
     return after in ("%", "$", "/", "-", "percent", "million", "x") or (

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from lamina.language.temporal.calendar import Span, day_span, month_span, year_span
-from lamina.language.temporal.tokens import Reading
+from lamina.language.temporal.tokens import TokenizedText
 from lamina.language.temporal.values import Grain, Kind, Period
 
 
@@ -54,7 +54,7 @@ def fixed(stop: int, grain: Grain, span: Span, *, approximate: bool = False) -> 
     return Node(stop, kind, grain, (span,), approximate=approximate)
 
 
-def dated(r: Reading, stop: int, partial: Partial) -> Node | None:
+def dated(r: TokenizedText, stop: int, partial: Partial) -> Node | None:
     """The node for a partial date, or ``None`` if no calendar can have such fields."""
     if partial.month is not None and not 1 <= partial.month <= 12:
         return None
@@ -118,7 +118,7 @@ def _date(year: int, month: int, day: int) -> date | None:
         return None
 
 
-def complete(r: Reading, node: Node, year: int | None, month: int | None = None) -> Node:
+def complete(r: TokenizedText, node: Node, year: int | None, month: int | None = None) -> Node:
     """``node`` with the year (and month) it lacks."""
     partial = node.partial
     if partial is None or (partial.day is None and partial.month is None and partial.weekday is not None):

@@ -11,7 +11,7 @@ import re
 from lamina.language.tables import table
 from lamina.language.temporal.lexicon import MONTHS, WEEKDAYS
 from lamina.language.temporal.nodes import Node, Partial, dated
-from lamina.language.temporal.tokens import Reading, two_digit_year
+from lamina.language.temporal.tokens import TokenizedText, two_digit_year
 
 _TABLE = table(__name__)
 _NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
@@ -31,7 +31,7 @@ _SECOND_OF_PAIR = re.compile(r"[0-9]{1,2}[./][0-9]+")
 _BEFORE_DOTTED = _TABLE.words("before_dotted") | frozenset(WEEKDAYS)
 
 
-def numeric_date(r: Reading, i: int) -> Node | None:
+def numeric_date(r: TokenizedText, i: int) -> Node | None:
     if not r.words[i].isdigit() or inside_number(r, i):
         return None
     if found := r.match(_FULL, i):
@@ -56,7 +56,7 @@ def numeric_date(r: Reading, i: int) -> Node | None:
     return None
 
 
-def inside_number(r: Reading, i: int) -> bool:
+def inside_number(r: TokenizedText, i: int) -> bool:
     before = r.words[i - 1] if i else ""
     if not r.glued(i):
         return before in ("$", "#") or (before == "." and r.glued(i - 1) and r.words[i - 2].isdigit())
@@ -69,7 +69,7 @@ def inside_number(r: Reading, i: int) -> bool:
     return before in (".", ",", "/", ":", "-") and r.glued(i - 1) and r.words[i - 2].isalnum()
 
 
-def _dotted_is_date(r: Reading, i: int, stop: int, mark: str) -> bool:
+def _dotted_is_date(r: TokenizedText, i: int, stop: int, mark: str) -> bool:
     """Whether ``7.6`` or ``7-6`` is a date, not a decimal or a score: by the words around it."""
     before = r.words[i - 1] if i else ""
     if before in WEEKDAYS or (before == "," and r.words[i - 2] in WEEKDAYS):
@@ -84,7 +84,9 @@ def _dotted_is_date(r: Reading, i: int, stop: int, mark: str) -> bool:
     )
 
 
-def _ordered(r: Reading, stop: int, mark: str, first: int, second: int, year: int | None) -> Node | None:
+def _ordered(
+    r: TokenizedText, stop: int, mark: str, first: int, second: int, year: int | None
+) -> Node | None:
     """The date from two numbers: in the usual order, else in the other one."""
     month_first = Partial(year, first, second)
     day_first = Partial(year, second, first)

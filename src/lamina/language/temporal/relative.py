@@ -17,7 +17,7 @@ from lamina.language.temporal.dates import calendar_date, day_of_month, holiday_
 from lamina.language.temporal.durations import Length, amount_at, first_part, length_at, unit_at
 from lamina.language.temporal.lexicon import LAST, MONTHS, NEXT, SEASONS, THIS, UNITS, WEEKDAYS
 from lamina.language.temporal.nodes import Node, Partial, complete, dated, fixed, longest
-from lamina.language.temporal.tokens import Reading, begun_by, ordinal
+from lamina.language.temporal.tokens import TokenizedText, begun_by, ordinal
 from lamina.language.temporal.values import Grain, Period
 
 _TABLE = table(__name__)
@@ -27,11 +27,11 @@ _BEFORE_VERB = _TABLE.words("before_verb")
 WHOLE_UNITS = _TABLE.words("whole_units")
 
 
-def days_away(r: Reading, stop: int, days: int) -> Node:
+def days_away(r: TokenizedText, stop: int, days: int) -> Node:
     return fixed(stop, "day", day_span((r.now + timedelta(days=days)).date()))
 
 
-def day_word(r: Reading, i: int) -> Node | None:
+def day_word(r: TokenizedText, i: int) -> Node | None:
     """``today``, ``yesterday``, ``the day before yesterday``, ``for the day``."""
     word = r.words[i]
     if word in _DAY_WORDS:
@@ -62,7 +62,7 @@ def _direction(word: str) -> int | None:
 
 
 @begun_by("SHIFTED")
-def shifted(r: Reading, i: int) -> Node | None:
+def shifted(r: TokenizedText, i: int) -> Node | None:
     """``last week``, ``the next three months``, ``2 upcoming months``, ``this summer``, ``next Friday``."""
     j = r.skip(i, "the", "these", "those")
     direction = _direction(r.words[j])
@@ -80,7 +80,7 @@ def shifted(r: Reading, i: int) -> Node | None:
     return _shifted_name(r, k, direction, nearest=upcoming)
 
 
-def _counted_first(r: Reading, i: int) -> Node | None:
+def _counted_first(r: TokenizedText, i: int) -> Node | None:
     amount = amount_at(r, i)
     direction = _direction(r.words[amount.stop]) if amount else None
     if not amount or not direction or r.words[i] in ("a", "an"):
@@ -91,7 +91,7 @@ def _counted_first(r: Reading, i: int) -> Node | None:
     return _stretch(r, Length(Period(((amount.value, unit.name),)), unit.stop, amount.approximate), direction)
 
 
-def _counted(r: Reading, i: int, direction: int) -> Node | None:
+def _counted(r: TokenizedText, i: int, direction: int) -> Node | None:
     length = length_at(r, r.skip(i, "of"))
     if length is not None and r.words[length.stop] in ("ago", "later", "earlier"):
         length = first_part(r, r.skip(i, "of"))  # "for the last three months, and two days ago ..."
@@ -104,7 +104,7 @@ def _counted(r: Reading, i: int, direction: int) -> Node | None:
     return _stretch(r, length, direction)
 
 
-def _stretch(r: Reading, length: Length, direction: int) -> Node | None:
+def _stretch(r: TokenizedText, length: Length, direction: int) -> Node | None:
     now, unit, grain = r.now, length.unit, length.grain
     if unit == "quarter" or (unit in ("weekend", "decade") and direction):
         here, there = unit_span(now, unit)
@@ -132,7 +132,7 @@ def _in_order(a: datetime, b: datetime) -> Span:
     return (a, b) if a <= b else (b, a)
 
 
-def _shifted_name(r: Reading, i: int, direction: int, *, nearest: bool) -> Node | None:
+def _shifted_name(r: TokenizedText, i: int, direction: int, *, nearest: bool) -> Node | None:
     word = r.words[i]
     if word in WEEKDAYS:
         return _shifted_weekday(r, i, direction, nearest=nearest)
@@ -166,11 +166,11 @@ def _shifted_name(r: Reading, i: int, direction: int, *, nearest: bool) -> Node 
     return _pick(r, node, direction) if word in SEASONS or node.grain == "day" else None
 
 
-def partial_of_month(r: Reading, i: int) -> Partial:
+def partial_of_month(r: TokenizedText, i: int) -> Partial:
     return Partial(month=MONTHS[r.words[i]])
 
 
-def _pick(r: Reading, node: Node, direction: int) -> Node:
+def _pick(r: TokenizedText, node: Node, direction: int) -> Node:
     """The past, the coming or this year's one of a name that returns every year."""
     past, coming = node.spans[0], node.spans[-1]
     if direction == 0:
@@ -186,7 +186,7 @@ def _pick(r: Reading, node: Node, direction: int) -> Node:
     return Node(node.stop, node.kind, node.grain, (chosen,), approximate=node.approximate)
 
 
-def _shifted_weekday(r: Reading, i: int, direction: int, *, nearest: bool) -> Node | None:
+def _shifted_weekday(r: TokenizedText, i: int, direction: int, *, nearest: bool) -> Node | None:
     node = calendar_date(r, i)
     if node is not None and node.partial is not None and node.partial.day is not None and node.stop > i + 1:
         return _pick(r, node, direction) if node.partial.month and not node.partial.year else node
@@ -201,7 +201,7 @@ def _shifted_weekday(r: Reading, i: int, direction: int, *, nearest: bool) -> No
     return days_away(r, i + 1, offset)
 
 
-def shifted_unit(r: Reading, stop: int, unit: str, direction: int) -> Node | None:
+def shifted_unit(r: TokenizedText, stop: int, unit: str, direction: int) -> Node | None:
     if unit in ("day", "hour", "minute"):
         if unit == "day":
             return days_away(r, stop, direction) if direction else None
@@ -225,7 +225,7 @@ def _delta(unit: str) -> timedelta:
     return timedelta(hours=1) if unit == "hour" else timedelta(minutes=1)
 
 
-def the_unit(r: Reading, i: int) -> Node | None:
+def the_unit(r: TokenizedText, i: int) -> Node | None:
     """``the week after next``, ``the month``, ``weekend``, ``year to date``; ``the weekend of <date>``."""
     j = r.skip(i, "the")
     word = r.words[j]
@@ -245,7 +245,7 @@ def the_unit(r: Reading, i: int) -> Node | None:
     return None
 
 
-def week_of(r: Reading, i: int) -> Node | None:
+def week_of(r: TokenizedText, i: int) -> Node | None:
     """``the week of April 10th``, ``w/c Feb 4``, ``week 36``, ``the weekend of Halloween``, ``Labor Day weekend``."""
     j = r.skip(i, "the")
     if r.words[j] == "w" and r.words[j + 1] == "/" and r.words[j + 2] == "c":
@@ -270,7 +270,7 @@ def week_of(r: Reading, i: int) -> Node | None:
     return None
 
 
-def _around(r: Reading, i: int, unit: str) -> Node | None:
+def _around(r: TokenizedText, i: int, unit: str) -> Node | None:
     node = calendar_date(r, i) or day_word(r, i)
     if node is None or node.grain != "day" or not node.spans:
         return None
@@ -295,7 +295,7 @@ def _weekends(node: Node, stop: int) -> Node:
 
 
 @begun_by("NTH_OF")
-def nth_of(r: Reading, i: int) -> Node | None:
+def nth_of(r: TokenizedText, i: int) -> Node | None:
     """``the first week of 2015``, ``the last Friday of May``, ``first ten days of last year``, ``15th day of June``."""
     j = r.skip(i, "the")
     last = r.words[j] == "last"
@@ -323,7 +323,7 @@ def nth_of(r: Reading, i: int) -> Node | None:
     return _nth(inside, inside.stop, position, word)
 
 
-def _container(r: Reading, i: int) -> Node | None:
+def _container(r: TokenizedText, i: int) -> Node | None:
     """A month, season or year that something is counted in."""
     i = r.skip(i, "the") if r.words[i + 1] in ("month", "year") else i
     if r.words[i] in ("month", "year") and r.words[i - 1] == "the":
@@ -387,7 +387,7 @@ def _nth_span(start: datetime, end: datetime, position: int, word: str) -> Span 
     return (edge, calendar.shift(edge, step, 1)) if start <= edge < end else None
 
 
-def day_of_container(r: Reading, i: int) -> Node | None:
+def day_of_container(r: TokenizedText, i: int) -> Node | None:
     """``Tuesday of next week``, ``next week on Monday``, ``the 21st this month``, ``July last year``."""
     if node := _in_told_year(r, i):
         return node
@@ -413,7 +413,7 @@ def day_of_container(r: Reading, i: int) -> Node | None:
     return None
 
 
-def _in_told_year(r: Reading, i: int) -> Node | None:
+def _in_told_year(r: TokenizedText, i: int) -> Node | None:
     """A month or day with ``last year``, ``this year`` or ``next year`` after it, or before it with ``in``."""
     if r.words[i + 1] == "year" and r.words[i + 2] in ("in", "on"):
         year, named = shifted(r, i), calendar_date(r, i + 3)
@@ -431,7 +431,7 @@ def _in_told_year(r: Reading, i: int) -> Node | None:
     return replace(complete(r, named, year.span[0].year), stop=stop)
 
 
-def _offset(r: Reading, weekday: int, word: str) -> int:
+def _offset(r: TokenizedText, weekday: int, word: str) -> int:
     offset = weekday - r.now.weekday()
     if word == "last":
         return (offset if offset < 0 else offset - 7) - 7
@@ -444,7 +444,7 @@ def _weekday_in(node: Node, stop: int, weekday: int) -> Node | None:
 
 
 @begun_by("PLAIN_DATE")
-def plain_date(r: Reading, i: int) -> Node | None:
+def plain_date(r: TokenizedText, i: int) -> Node | None:
     """Every date that is not told from another date that follows it."""
     rules = (day_word, day_of_container, nth_of, shifted, week_of, the_unit, calendar_date)
     return longest(*(rule(r, i) for rule in rules))

@@ -41,7 +41,7 @@ def _lower(text: str) -> str:
     return lower.replace("\u2019", "'").replace("\u2013", "-")
 
 
-class Reading:
+class TokenizedText:
     """The tokens of one text and the instant it is read against; ``now`` is naive wall-clock time in ``zone``."""
 
     __slots__ = ("_spans", "day_first", "keys", "lower", "memo", "now", "size", "text", "words", "zone")
@@ -95,12 +95,12 @@ class Reading:
         return found, stop
 
 
-def remembered(rule: Callable[[Reading, int], _T]) -> Callable[[Reading, int], _T]:
+def remembered(rule: Callable[[TokenizedText, int], _T]) -> Callable[[TokenizedText, int], _T]:
     """Read each index once by this rule."""
     number = next(_NUMBERS)
 
     @wraps(rule)
-    def read(reading: Reading, i: int) -> _T:
+    def read(reading: TokenizedText, i: int) -> _T:
         memo, key = reading.memo, (i << _RULE_BITS) | number
         found = memo.get(key, memo)
         if found is memo:
@@ -112,15 +112,15 @@ def remembered(rule: Callable[[Reading, int], _T]) -> Callable[[Reading, int], _
 
 def begun_by(
     name: str,
-) -> Callable[[Callable[[Reading, int], _T | None]], Callable[[Reading, int], _T | None]]:
+) -> Callable[[Callable[[TokenizedText, int], _T | None]], Callable[[TokenizedText, int], _T | None]]:
     """Read by this rule what can begin it, and each index once."""
     starts = STARTS[name]
 
-    def gated(rule: Callable[[Reading, int], _T | None]) -> Callable[[Reading, int], _T | None]:
+    def gated(rule: Callable[[TokenizedText, int], _T | None]) -> Callable[[TokenizedText, int], _T | None]:
         number = next(_NUMBERS)
 
         @wraps(rule)
-        def read(reading: Reading, i: int) -> _T | None:
+        def read(reading: TokenizedText, i: int) -> _T | None:
             keys = reading.keys
             behind = starts.get(keys[i], _NOTHING)
             if behind is not None and keys[i + 1] not in behind:
@@ -140,7 +140,7 @@ _DIGITS = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,6})(?:\.[0-9]{1,3})?(
 
 
 @remembered
-def cardinal(r: Reading, i: int) -> Number | None:
+def cardinal(r: TokenizedText, i: int) -> Number | None:
     """``3``, ``3.5``, ``½``, ``twenty-one``, ``two hundred and six``."""
     word = r.words[i]
     if not word:
@@ -162,7 +162,7 @@ def cardinal(r: Reading, i: int) -> Number | None:
     return Number(small.value * 100 + (rest.value if rest else 0), rest.stop if rest else small.stop + 1)
 
 
-def below_hundred(r: Reading, i: int) -> Number | None:
+def below_hundred(r: TokenizedText, i: int) -> Number | None:
     word = r.words[i]
     if word in ONES:
         return Number(ONES[word], i + 1)
@@ -175,7 +175,7 @@ def below_hundred(r: Reading, i: int) -> Number | None:
     return Number(TENS[word], i + 1)
 
 
-def ordinal(r: Reading, i: int) -> Number | None:
+def ordinal(r: TokenizedText, i: int) -> Number | None:
     """``3rd``, ``third``, ``twenty-first``."""
     word = r.words[i]
     if word in ORDINALS:
@@ -190,7 +190,7 @@ def ordinal(r: Reading, i: int) -> Number | None:
     return None
 
 
-def day_number(r: Reading, i: int) -> Number | None:
+def day_number(r: TokenizedText, i: int) -> Number | None:
     """A day of the month, as an ordinal or as a number from 1 to 31, digits or words."""
     found = ordinal(r, i)
     if found is None and r.words[i].isdigit() and len(r.words[i]) <= 2:
@@ -207,7 +207,7 @@ def two_digit_year(value: int, pivot: int) -> int:
 
 
 @remembered
-def year_number(r: Reading, i: int) -> Number | None:
+def year_number(r: TokenizedText, i: int) -> Number | None:
     """``2023``, ``'87``, ``nineteen ninety six``, ``two thousand and fifteen``, ``twenty twenty-three``."""
     word = r.words[i]
     if word.isdigit():
@@ -235,7 +235,7 @@ def year_number(r: Reading, i: int) -> Number | None:
     return None
 
 
-def _continues_number(r: Reading, i: int) -> bool:
+def _continues_number(r: TokenizedText, i: int) -> bool:
     """Whether the digits at ``i`` are a piece of a longer number, a time, a percentage or a sum of money."""
     after = r.words[i + 1]
     if r.glued(i + 1) and (

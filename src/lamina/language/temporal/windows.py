@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from lamina.language.temporal.finder import TEXT_CHARS_MAX, find_times, may_hold_time, read_at, to_match
-from lamina.language.temporal.tokens import Reading
+from lamina.language.temporal.tokens import TokenizedText
 from lamina.language.temporal.values import UNIT_SECONDS, TemporalMatch, UnparseableTemporal, Window
 
 PHRASE_CHARS_MAX = 200
@@ -49,7 +49,7 @@ def _whole(said: str, now: datetime) -> TemporalMatch | None:
     for text in (said, _LEAD.sub("", said, count=1)):
         if not may_hold_time(text):
             continue
-        reading = Reading(text, now)
+        reading = TokenizedText(text, now)
         node = read_at(reading, 0) if reading.size else None
         if node and all(word in ".,!?" for word in reading.words[node.stop : reading.size]):
             return to_match(reading, 0, node, now)

@@ -103,19 +103,19 @@ class MemoryErasing:
 
 
 class _Reading:
-    """``Reading`` over tables that are being changed."""
+    """``ErasureReads`` over tables that are being changed."""
 
     def __init__(self, tables: Tables, tenant_id: str) -> None:
         self._tables = tables
         self._tenant_id = tenant_id
 
     def events(self, ids: Collection[str]) -> dict[str, Event]:
-        """Mirrors ``Reading.events``."""
+        """Mirrors ``ErasureReads.events``."""
         events = self._tables.events
         return {key: events[self._tenant_id, key] for key in ids if (self._tenant_id, key) in events}
 
     def dependants(self, ids: Collection[str]) -> list[Support]:
-        """Mirrors ``Reading.dependants``."""
+        """Mirrors ``ErasureReads.dependants``."""
         wanted = set(ids)
         return sorted(
             (
@@ -127,7 +127,7 @@ class _Reading:
         )
 
     def supports(self, ids: Collection[str]) -> list[Support]:
-        """Mirrors ``Reading.supports``."""
+        """Mirrors ``ErasureReads.supports``."""
         wanted = set(ids)
         return sorted(
             (
@@ -139,7 +139,7 @@ class _Reading:
         )
 
     def versions(self, ids: Collection[str]) -> list[Record]:
-        """Mirrors ``Reading.versions``."""
+        """Mirrors ``ErasureReads.versions``."""
         wanted = set(ids)
         return [
             row
@@ -148,7 +148,7 @@ class _Reading:
         ]
 
     def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
-        """Mirrors ``Reading.changed_at``."""
+        """Mirrors ``ErasureReads.changed_at``."""
         wanted = set(instants)
         return {
             row.id
@@ -161,7 +161,7 @@ class _Reading:
         }
 
     def within(self, scopes: Collection[Scope], limit: int) -> list[str]:
-        """Mirrors ``Reading.within``."""
+        """Mirrors ``ErasureReads.within``."""
         found = {
             row.id
             for row in self._tables.records.values()
@@ -170,7 +170,7 @@ class _Reading:
         return sorted(found)[:limit]
 
     def sent_into(self, scopes: Collection[Scope]) -> list[Event]:
-        """Mirrors ``Reading.sent_into``."""
+        """Mirrors ``ErasureReads.sent_into``."""
         return [
             event
             for (tenant, _), event in self._tables.events.items()
@@ -180,7 +180,7 @@ class _Reading:
         ]
 
     def claims_of(self, scope: Scope, matters: Collection[tuple[str, str]]) -> set[str]:
-        """Mirrors ``Reading.claims_of``."""
+        """Mirrors ``ErasureReads.claims_of``."""
         return {
             row.id
             for row in self._tables.records.values()
@@ -190,12 +190,12 @@ class _Reading:
         }
 
     def frozen_until(self, ids: Collection[str]) -> dict[str, Instant]:
-        """Mirrors ``Reading.frozen_until``."""
+        """Mirrors ``ErasureReads.frozen_until``."""
         frozen = self._tables.frozen
         return {key: frozen[self._tenant_id, key][1] for key in ids if (self._tenant_id, key) in frozen}
 
     def last_changes(self, ids: Collection[str]) -> dict[str, tuple[Scope, Instant]]:
-        """Mirrors ``Reading.last_changes``."""
+        """Mirrors ``ErasureReads.last_changes``."""
         found: dict[str, tuple[Scope, Instant]] = {}
         borne_out = [(edge.record_id, edge.recorded_at) for edge in self.supports(ids)]
         for row in self.versions(ids):
@@ -204,12 +204,12 @@ class _Reading:
         return found
 
     def texts(self, ids: Collection[str]) -> list[TextRow]:
-        """Mirrors ``Reading.texts``."""
+        """Mirrors ``ErasureReads.texts``."""
         texts = self._tables.texts
         return [texts[self._tenant_id, key] for key in sorted(ids) if (self._tenant_id, key) in texts]
 
     def mentions(self, ids: Collection[str]) -> list[Mention]:
-        """Mirrors ``Reading.mentions``."""
+        """Mirrors ``ErasureReads.mentions``."""
         wanted = set(ids)
         return sorted(
             (
@@ -221,7 +221,7 @@ class _Reading:
         )
 
     def senders(self, into: Scope) -> list[Scope]:
-        """Mirrors ``Reading.senders``."""
+        """Mirrors ``ErasureReads.senders``."""
         found = {
             event.scope
             for (tenant, _), event in self._tables.events.items()
@@ -230,7 +230,7 @@ class _Reading:
         return sorted(found - {into})
 
     def waiting_since(self, scopes: Collection[Scope]) -> Instant | None:
-        """Mirrors ``Reading.waiting_since``."""
+        """Mirrors ``ErasureReads.waiting_since``."""
         return min(
             (
                 job.event.recorded_at

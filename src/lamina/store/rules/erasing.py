@@ -1,6 +1,6 @@
 """What one step of forgetting takes away and what it keeps, worked out from the rows themselves (decision 0043).
 
-An engine reads through ``Reading`` and writes what ``Changes`` says, in one transaction.
+An engine reads through ``ErasureReads`` and writes what ``Changes`` says, in one transaction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lamina.kernel.time import Instant
 from lamina.store.ports.erasing import Erasure
 from lamina.store.rules.erasing_ground import Ground
 from lamina.store.rules.erasing_report import Outcome, report
-from lamina.store.rules.erasing_rows import Changes, Reading
+from lamina.store.rules.erasing_rows import Changes, ErasureReads
 from lamina.store.rules.keeping import Keeper
 from lamina.store.rules.log import erasure_of
 from lamina.store.rules.redacting import redacted_event, unsent_event
@@ -26,7 +26,7 @@ __all__ = ["changes_of"]
 
 
 def changes_of(
-    read: Reading, erasure: Erasure, enter: Callable[[EventDraft], Event], now: Instant
+    read: ErasureReads, erasure: Erasure, enter: Callable[[EventDraft], Event], now: Instant
 ) -> Changes:
     """What a step changes. ``enter`` puts an entry into the log, in the same transaction."""
     return _Step(Ground(read, erasure), now).changes(enter)

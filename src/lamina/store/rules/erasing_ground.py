@@ -7,7 +7,7 @@ from collections.abc import Collection
 from lamina.kernel.events import Event
 from lamina.kernel.records import Record, Support
 from lamina.store.ports.erasing import Erasure
-from lamina.store.rules.erasing_rows import Reading
+from lamina.store.rules.erasing_rows import ErasureReads
 
 __all__ = ["Ground"]
 
@@ -15,7 +15,7 @@ __all__ = ["Ground"]
 class Ground:
     """Records by id, with every version and with what they rest on; events are read when they are asked for."""
 
-    def __init__(self, read: Reading, erasure: Erasure) -> None:
+    def __init__(self, read: ErasureReads, erasure: Erasure) -> None:
         self.read = read
         self.erasure = erasure
         self.inside = frozenset(erasure.scopes)

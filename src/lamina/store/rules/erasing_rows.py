@@ -14,10 +14,10 @@ from lamina.store.ports.erasing import Erased, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["Changes", "Reading"]
+__all__ = ["Changes", "ErasureReads"]
 
 
-class Reading(Protocol):
+class ErasureReads(Protocol):
     """The rows of one tenant, as they stand in the transaction."""
 
     def events(self, ids: Collection[str]) -> dict[str, Event]:

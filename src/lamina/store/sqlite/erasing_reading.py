@@ -24,7 +24,7 @@ _SQL = load_blocks("lamina.store.sqlite")
 
 
 class SqliteReading:
-    """``Reading`` over the writer's connection, as if the entries of the step had landed: they get their places while it reads, and land
+    """``ErasureReads`` over the writer's connection, as if the entries of the step had landed: they get their places while it reads, and land
     with the rest, since the first change takes the lock.
 
     It keeps what was answered. Where others wrote before the step landed, it is asked again in a fraction of the time that the
@@ -63,64 +63,64 @@ class SqliteReading:
         return self._asked(block, self._tenant_id, json_list(sorted(ids))) if ids else []
 
     def events(self, ids: Collection[str]) -> dict[str, Event]:
-        """Mirrors ``Reading.events``."""
+        """Mirrors ``ErasureReads.events``."""
         return {event.id: event for event in map(read_event, self._of("events_by_id", ids))}
 
     def dependants(self, ids: Collection[str]) -> list[Support]:
-        """Mirrors ``Reading.dependants``."""
+        """Mirrors ``ErasureReads.dependants``."""
         return list(map(Support._make, self._of("dependants_of", ids)))
 
     def supports(self, ids: Collection[str]) -> list[Support]:
-        """Mirrors ``Reading.supports``."""
+        """Mirrors ``ErasureReads.supports``."""
         rows = self._asked("supports_of", self._tenant_id, json_list(sorted(ids)), None)
         return list(map(Support._make, rows))
 
     def versions(self, ids: Collection[str]) -> list[Record]:
-        """Mirrors ``Reading.versions``."""
+        """Mirrors ``ErasureReads.versions``."""
         return list(map(read_record, all_whole(self._of("versions_of_records", ids))))
 
     def changed_at(self, instants: Collection[Instant], scopes: Collection[Scope]) -> set[str]:
-        """Mirrors ``Reading.changed_at``."""
+        """Mirrors ``ErasureReads.changed_at``."""
         places = json_list(sorted(instants)), json_list(sorted(scopes))
         return {row[0] for row in self._asked("changed_at", self._tenant_id, *places)}
 
     def within(self, scopes: Collection[Scope], limit: int) -> list[str]:
-        """Mirrors ``Reading.within``."""
+        """Mirrors ``ErasureReads.within``."""
         rows = self._asked("records_within", self._tenant_id, json_list(sorted(scopes)), limit)
         return [row[0] for row in rows]
 
     def sent_into(self, scopes: Collection[Scope]) -> list[Event]:
-        """Mirrors ``Reading.sent_into``."""
+        """Mirrors ``ErasureReads.sent_into``."""
         return list(map(read_event, self._of("events_sent_into", scopes)))
 
     def claims_of(self, scope: Scope, matters: Collection[tuple[str, str]]) -> set[str]:
-        """Mirrors ``Reading.claims_of``."""
+        """Mirrors ``ErasureReads.claims_of``."""
         rows = self._asked("claims_of", self._tenant_id, scope, compact(sorted(matters)))
         return {row[0] for row in rows}
 
     def frozen_until(self, ids: Collection[str]) -> dict[str, Instant]:
-        """Mirrors ``Reading.frozen_until``."""
+        """Mirrors ``ErasureReads.frozen_until``."""
         return dict(self._asked("frozen_until", self._tenant_id, json_list(sorted(ids))))
 
     def last_changes(self, ids: Collection[str]) -> dict[str, tuple[Scope, Instant]]:
-        """Mirrors ``Reading.last_changes``."""
+        """Mirrors ``ErasureReads.last_changes``."""
         return {str(key): (Scope(str(scope)), at) for key, scope, at in self._of("last_changes", ids)}
 
     def texts(self, ids: Collection[str]) -> list[TextRow]:
-        """Mirrors ``Reading.texts``."""
+        """Mirrors ``ErasureReads.texts``."""
         return list(map(read_text, self._of("texts_of_records", ids)))
 
     def mentions(self, ids: Collection[str]) -> list[Mention]:
-        """Mirrors ``Reading.mentions``."""
+        """Mirrors ``ErasureReads.mentions``."""
         rows = self._asked("mentions_of_events", self._tenant_id, json_list(sorted(ids)))
         return list(map(read_mention, rows))
 
     def senders(self, into: Scope) -> list[Scope]:
-        """Mirrors ``Reading.senders``."""
+        """Mirrors ``ErasureReads.senders``."""
         return [Scope(row[0]) for row in self._asked("senders_into", self._tenant_id, into)]
 
     def waiting_since(self, scopes: Collection[Scope]) -> Instant | None:
-        """Mirrors ``Reading.waiting_since``."""
+        """Mirrors ``ErasureReads.waiting_since``."""
         rows = self._asked("waiting_in", self._tenant_id, json_list(scopes), ALL_STAGES)
         waiting = [row[0] for row in rows]
         waiting += [entry.recorded_at for entry in self.entries if entry.scope in scopes]
