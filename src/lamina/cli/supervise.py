@@ -14,7 +14,7 @@ from lamina.cli.forking import KeptProcess
 from lamina.observe.rounds import Failures
 from lamina.settings import Settings
 
-__all__ = ["Helper", "Kept", "Workers"]
+__all__ = ["Helper", "SupervisedProcess", "Workers"]
 
 _LOG = logging.getLogger("lamina.serve")
 _RESTART_S = 0.5
@@ -23,7 +23,7 @@ _STEADY_S = 60.0
 _STOP_S = 10.0
 
 
-class Kept:
+class SupervisedProcess:
     """Starts a process, and starts it again when it dies, waiting longer each time it dies soon."""
 
     def __init__(
@@ -105,7 +105,7 @@ class Kept:
                 self._stopping.wait(self._failures.note(self._waiting, error))
 
 
-class Helper(Kept):
+class Helper(SupervisedProcess):
     """A process that derives beside the worker that starts it."""
 
     def __init__(self, settings: Settings, number: int, lock: int, failures: Failures) -> None:
@@ -114,7 +114,7 @@ class Helper(Kept):
         super().__init__(f"worker process {number}", lambda: _begin_with(command, lock), failures)
 
 
-class Workers(Kept):
+class Workers(SupervisedProcess):
     """The derivation process, which starts the others where there are to be several."""
 
     def __init__(self, settings: Settings, failures: Failures) -> None:

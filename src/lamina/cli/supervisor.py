@@ -24,7 +24,7 @@ from lamina.cli.keeper import keeping
 from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.share import Line, Share, say_token, say_where
-from lamina.cli.supervise import Kept, Workers
+from lamina.cli.supervise import SupervisedProcess, Workers
 from lamina.observe.figures import CallCounts
 from lamina.observe.logs import set_up_logging
 from lamina.observe.rounds import Failures
@@ -84,7 +84,7 @@ class _Serving:
         command = [*self._command(), "--forks"]
         self._forks = ForkServer(command, inherited, processes) if can_fork() else None
         self._kept = [
-            Kept(
+            SupervisedProcess(
                 f"serving process {number}",
                 partial(self._begin, number),
                 self._failures,

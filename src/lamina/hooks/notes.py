@@ -20,7 +20,7 @@ __all__ = ["LineNotes", "Notes", "SessionNotes", "Turn", "notes_folder"]
 _KEPT_SESSIONS_MAX: Final = 200
 """Of sessions that never ended. The oldest go."""
 
-Kept = TypeVar("Kept", "SessionNotes", "LineNotes")
+NotesT = TypeVar("NotesT", "SessionNotes", "LineNotes")
 
 
 @dataclass
@@ -147,7 +147,7 @@ def _name(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
 
-def _read(path: Path, kind: type[Kept]) -> Kept:
+def _read(path: Path, kind: type[NotesT]) -> NotesT:
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
         fresh = kind()

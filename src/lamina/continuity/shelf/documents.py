@@ -21,7 +21,7 @@ from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents, DocumentVersion
 
-__all__ = ["NO_CAPSULE_SHA256", "Kept", "Shelf", "Standing", "no_capsule", "sha256_of"]
+__all__ = ["NO_CAPSULE_SHA256", "ParsedDocument", "Shelf", "Standing", "no_capsule", "sha256_of"]
 
 T = TypeVar("T")
 NO_CAPSULE_SHA256: Final = hashlib.sha256(b"").hexdigest()
@@ -45,7 +45,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ParsedDocument:
     """What parsing a document at one version led to: a value, or the error that it is. ``size`` is the document's.
 
     A document that begins anew where one was erased has its versions from 1 again, and another ``written_at``.
@@ -72,7 +72,7 @@ class Shelf:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._parsed: OrderedDict[tuple[str, str], Kept] = OrderedDict()
+        self._parsed: OrderedDict[tuple[str, str], ParsedDocument] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
@@ -197,7 +197,7 @@ class Shelf:
     def _many(
         self, tenant_id: str, found: Sequence[Document], parse: Callable[[Document], T]
     ) -> dict[str, T]:
-        known: dict[str, Kept] = {}
+        known: dict[str, ParsedDocument] = {}
         unread: list[str] = []
         with self._lock:
             for document in found:
@@ -215,7 +215,7 @@ class Shelf:
                 known[path] = self._kept(tenant_id, document, parse)
         return {path: kept.value for path, kept in sorted(known.items()) if kept.error is None}
 
-    def _kept(self, tenant_id: str, document: Document, parse: Callable[[Document], Any]) -> Kept:
+    def _kept(self, tenant_id: str, document: Document, parse: Callable[[Document], Any]) -> ParsedDocument:
         key = (tenant_id, document.path)
         with self._lock:
             kept = self._parsed.get(key)
@@ -250,12 +250,12 @@ def no_capsule(subject: Subject) -> NotFound:
     )
 
 
-def _parsed(document: Document, parse: Callable[[Document], Any]) -> Kept:
+def _parsed(document: Document, parse: Callable[[Document], Any]) -> ParsedDocument:
     size = len(document.content)
     try:
-        return Kept(document.version, document.updated_at, size, parse(document))
+        return ParsedDocument(document.version, document.updated_at, size, parse(document))
     except LaminaError as error:
-        return Kept(document.version, document.updated_at, size, None, error)
+        return ParsedDocument(document.version, document.updated_at, size, None, error)
 
 
 def _active(document: Document) -> Loaded:
