@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from lamina.hooks.choices import Line
 from lamina.hooks.memory import Memory
 from lamina.hooks.running import run_hook
-from lamina.hooks.wire import Server
+from lamina.hooks.wire import ServerClient
 from lamina.kernel.time import SECOND_US
 
 __all__ = ["Host", "agent", "context", "is_of"]
@@ -74,7 +74,7 @@ class Host:
         self.world.clock.at += 60 * SECOND_US
         headers = {"X-Lamina-Agent": f"agent:{self.host}"}
         memory = Memory(
-            Server(self._send, headers), Line("thread", "x"), "s", agent="a", scope=None, caller=""
+            ServerClient(self._send, headers), Line("thread", "x"), "s", agent="a", scope=None, caller=""
         )
         memory._tool(tool, arguments)
 

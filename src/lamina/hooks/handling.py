@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from lamina.hooks.checkout import checkout_of
 from lamina.hooks.choices import Choices
-from lamina.hooks.hosts import Answer, Moment
+from lamina.hooks.hosts import HookEvent, HookOutput
 from lamina.hooks.memory import Memory
 from lamina.hooks.notes import LineNotes, Notes, SessionNotes, Turn
 from lamina.hooks.page import (
@@ -53,14 +53,14 @@ _RECALL_WORDS_MIN: Final = 3
 class Handling:
     """The steps of one event. ``now`` has a zone."""
 
-    moment: Moment
+    moment: HookEvent
     choices: Choices
     memory: Memory
     notes: Notes
     environment: Mapping[str, str]
     now: datetime
 
-    def answer(self) -> Answer:
+    def answer(self) -> HookOutput:
         """What the host is told; raises ``Away`` and ``Refused`` where nothing else can be done."""
         own = self.notes.session(self.moment.host, self.moment.session)
         own.folder, own.host, own.session = self._folder, self.moment.host, self.moment.session
@@ -74,7 +74,7 @@ class Handling:
 
     # ---- the events
 
-    def _session_start(self, own: SessionNotes) -> Answer:
+    def _session_start(self, own: SessionNotes) -> HookOutput:
         compacted = self.moment.source == "compact"
         own.page_arrived = False
         own.compacted = own.compacted or compacted
@@ -83,9 +83,9 @@ class Handling:
         elif self.moment.source == "clear":
             own.compacted = True
         self._send_left_over()
-        return Answer(context=self._start(fresh=not compacted))
+        return HookOutput(context=self._start(fresh=not compacted))
 
-    def _prompt(self, own: SessionNotes) -> Answer:
+    def _prompt(self, own: SessionNotes) -> HookOutput:
         prompt = self.moment.prompt
         self._close_turn(own, interrupted=True)
         own.private = OFF_RECORD in prompt
@@ -104,14 +104,14 @@ class Handling:
             own.page_arrived = True
         if self.choices.recalls and not own.private and _is_said(prompt):
             parts.append(self._recalled(own))
-        return Answer(context="\n\n".join(part for part in parts if part))
+        return HookOutput(context="\n\n".join(part for part in parts if part))
 
-    def _response(self, own: SessionNotes) -> Answer:
+    def _response(self, own: SessionNotes) -> HookOutput:
         if own.open is not None and self.moment.reply:
             own.open["reply"] = masked(self.moment.reply)
-        return Answer()
+        return HookOutput()
 
-    def _stop(self, own: SessionNotes) -> Answer:
+    def _stop(self, own: SessionNotes) -> HookOutput:
         took_place = own.open is not None
         self._close_turn(own)
         self._was_here()
@@ -119,24 +119,24 @@ class Handling:
         if self.moment.continues:  # what was asked for is done: the count begins behind it
             self._count_from_now()
         if self.moment.continues or own.private or not took_place:
-            return Answer()
-        return Answer(wish=wish(self.choices.line)) if self._is_time_to_ask() else Answer()
+            return HookOutput()
+        return HookOutput(wish=wish(self.choices.line)) if self._is_time_to_ask() else HookOutput()
 
-    def _pre_compact(self, own: SessionNotes) -> Answer:
+    def _pre_compact(self, own: SessionNotes) -> HookOutput:
         self._send(own)
         if (
             own.open is not None
         ):  # goes on behind the compaction; what is sent again with its answer is stored once
             self._keep_turn(own, own.open)
         self._keep_checkpoint(own, "before a compaction")
-        return Answer()
+        return HookOutput()
 
-    def _session_end(self, own: SessionNotes) -> Answer:
+    def _session_end(self, own: SessionNotes) -> HookOutput:
         self._close_turn(own)
         self._was_here()
         self._send(own)
         self._keep_checkpoint(own, "at the end of a session")
-        return Answer()
+        return HookOutput()
 
     # ---- in
 
@@ -252,7 +252,7 @@ class Handling:
         return self.now.isoformat(timespec="milliseconds")
 
 
-_STEPS: Final[Mapping[str, Callable[[Handling, SessionNotes], Answer]]] = {
+_STEPS: Final[Mapping[str, Callable[[Handling, SessionNotes], HookOutput]]] = {
     "SessionStart": Handling._session_start,
     "UserPromptSubmit": Handling._prompt,
     "AgentResponse": Handling._response,

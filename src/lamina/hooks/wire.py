@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from lamina.hooks.choices import Choices
 from lamina.kernel.folder_socket import socket_path
 
-__all__ = ["Away", "Refused", "Send", "Server", "sender"]
+__all__ = ["Away", "Refused", "Send", "ServerClient", "sender"]
 
 _DEFAULT_URL: Final = "http://127.0.0.1:8700"
 _CONNECT_S: Final = 1.0
@@ -41,7 +41,7 @@ class Refused(Exception):
 
 
 @dataclass
-class Server:
+class ServerClient:
     """Asks a server, as ``headers`` say who calls."""
 
     send: Send

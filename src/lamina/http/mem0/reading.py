@@ -12,7 +12,7 @@ from lamina.http.mem0.entities import FIELDS, Entities, entities_of, prefix_of_a
 from lamina.http.mem0.filters import ANY, MemoryFilter, parse_memory_filter
 from lamina.http.mem0.memories import Memory, as_json
 from lamina.http.mem0.requests import ListAsked, SearchAsked
-from lamina.http.mem0.shelf import Moment, Shelf
+from lamina.http.mem0.shelf import ReadPoint, Shelf
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339, to_datetime
 
@@ -120,12 +120,12 @@ def _filter_of(asked: ListAsked) -> MemoryFilter:
     return parse_memory_filter({"AND": conditions})
 
 
-def _moment(asked: ListAsked, asker: Asker) -> Moment:
+def _moment(asked: ListAsked, asker: Asker) -> ReadPoint:
     at = asked.reference_date
     # What lies ahead of the clock was not said yet, so a day to come is as good as now.
     if at is None or at >= asker.now:
-        return Moment(asker.now, latest_only=asked.latest_only)
-    return Moment(at, as_of=True, latest_only=asked.latest_only)
+        return ReadPoint(asker.now, latest_only=asked.latest_only)
+    return ReadPoint(at, as_of=True, latest_only=asked.latest_only)
 
 
 def _kept(
@@ -252,7 +252,7 @@ def event_state(asker: Asker, event_id: str) -> Json:
         for each in state.derives
         if each.startswith("fact_") and (fact := shelf.fact(each))
     ]
-    moment = Moment(asker.now)
+    moment = ReadPoint(asker.now)
     memories = [offered[0] for fact in facts if (offered := shelf.memories_of_fact(fact, moment))]
     events = [event for each in turns if done and (event := shelf.event(each)) is not None]
     memories += [turn for event in events if (turn := shelf.memory_of_turn(event, moment)) is not None]

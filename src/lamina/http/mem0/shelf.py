@@ -19,7 +19,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.views import EventView, FactView
 
-__all__ = ["Moment", "Shelf"]
+__all__ = ["ReadPoint", "Shelf"]
 
 Ask = Callable[[str, Mapping[str, Any]], Any]
 _ALWAYS: Final = "0001-01-01.."
@@ -28,7 +28,7 @@ _LOOP: Final = "loop"
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class ReadPoint:
     """Where a reader stands: at which instant, whether by what had been said until then, and whether former values are shown, too."""
 
     at: Instant
@@ -139,7 +139,7 @@ class Shelf:
 
     # ---- what is a memory
 
-    def memories_of_fact(self, fact: FactView, moment: Moment) -> list[Memory]:
+    def memories_of_fact(self, fact: FactView, moment: ReadPoint) -> list[Memory]:
         """The memory of a fact, once for each turn that says it, newest first: which is shown depends on what is asked for.
 
         Nothing where it is none at the moment.
@@ -164,7 +164,7 @@ class Shelf:
             for turn in turns or [None]
         ]
 
-    def _is_known(self, fact: FactView, moment: Moment) -> bool:
+    def _is_known(self, fact: FactView, moment: ReadPoint) -> bool:
         if fact.kind == _LOOP or fact.excluded_from_recall:
             return False
         over = fact.valid_to is not None and fact.valid_to <= moment.at
@@ -175,7 +175,7 @@ class Shelf:
         said = [turn.context.observed_at for turn in self.turns(fact)]
         return min([fact.valid_from, *said]) <= moment.at
 
-    def memory_of_turn(self, event: EventView, moment: Moment) -> Memory | None:
+    def memory_of_turn(self, event: EventView, moment: ReadPoint) -> Memory | None:
         """The memory that a turn is, or None where it is none."""
         tags = tags_of(event)
         hidden = event.excluded_from_recall or event.quarantined or event.modality != _SPOKEN
@@ -191,7 +191,7 @@ class Shelf:
                 return None
         return memory_of_turn(event, tags.replaces or event.id)
 
-    def _speaks_for_itself(self, record_id: str, moment: Moment) -> bool:
+    def _speaks_for_itself(self, record_id: str, moment: ReadPoint) -> bool:
         """Whether a fact of a turn is a memory, or was one until another word ended it: then the turn is none."""
         fact = self._fact_named(record_id)
         if fact is None or fact.kind == _LOOP:

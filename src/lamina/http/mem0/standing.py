@@ -10,7 +10,7 @@ from lamina.errors import NotFound
 from lamina.http.mem0.asking import Asker
 from lamina.http.mem0.entities import Entities, entities_of
 from lamina.http.mem0.memories import MEMORY, Memory, as_json, memory_of_turn, text_of_fact, text_of_turn
-from lamina.http.mem0.shelf import Moment, Shelf
+from lamina.http.mem0.shelf import ReadPoint, Shelf
 from lamina.http.mem0.tags import replaces_label, tags_of
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.time import rfc3339
@@ -60,11 +60,11 @@ def standing(asker: Asker, shelf: Shelf, memory_id: str) -> Standing:
     chain = tuple(shelf.chain(fact))
     if kind == "fact" and chain[-1].id != fact.id:
         chain = chain[: chain.index(fact) + 1]
-        former = shelf.memories_of_fact(fact, Moment(asker.now, latest_only=False))
+        former = shelf.memories_of_fact(fact, ReadPoint(asker.now, latest_only=False))
         return Standing(
             memory_id, fact.scope, chain, None, replace(former[0], id=memory_id) if former else None
         )
-    offered = shelf.memories_of_fact(chain[-1], Moment(asker.now))
+    offered = shelf.memories_of_fact(chain[-1], ReadPoint(asker.now))
     if offered:
         return Standing(memory_id, fact.scope, chain, None, replace(offered[0], id=memory_id))
     event = _in_place_of(asker, fact.scope, memory_id)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["EVENTS", "HOSTS", "Answer", "Moment", "moment_of", "worded"]
+__all__ = ["EVENTS", "HOSTS", "HookEvent", "HookOutput", "moment_of", "worded"]
 
 HOSTS: Final = ("claude-code", "codex", "cursor")
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "AgentResponse", "Stop", "PreCompact", "SessionEnd")
@@ -29,7 +29,7 @@ _OF_CURSOR: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class HookEvent:
     """An event of a host. ``continues`` says that the stop is that of a turn which a hook asked for."""
 
     host: str
@@ -44,7 +44,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HookOutput:
     """What a hook says: ``context`` for the model, ``wish`` as a reason to go on, ``notice`` for the person."""
 
     context: str = ""
@@ -52,7 +52,7 @@ class Answer:
     notice: str = ""
 
 
-def moment_of(host: str, event: str, given: Mapping[str, Any]) -> Moment:
+def moment_of(host: str, event: str, given: Mapping[str, Any]) -> HookEvent:
     """The event of a host's JSON. Raises ``ValueError`` for a host or an event that is none."""
     name = _OF_CURSOR.get(event, event)
     if host not in HOSTS:
@@ -62,7 +62,7 @@ def moment_of(host: str, event: str, given: Mapping[str, Any]) -> Moment:
     roots = given.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots else None
     transcript = _text(given, "transcript_path")
-    return Moment(
+    return HookEvent(
         host=host,
         event=name,
         session=_text(given, "session_id") or _text(given, "conversation_id") or "unnamed",
@@ -85,13 +85,13 @@ def _count(given: Mapping[str, Any], name: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def worded(moment: Moment, answer: Answer) -> str:
+def worded(moment: HookEvent, answer: HookOutput) -> str:
     """The answer in the host's JSON; empty where there is nothing to say, which every host takes for leave to go on."""
     said = _cursors(moment, answer) if moment.host == "cursor" else _claudes(moment, answer)
     return json.dumps(said, ensure_ascii=False) if said else ""
 
 
-def _claudes(moment: Moment, answer: Answer) -> dict[str, Any]:
+def _claudes(moment: HookEvent, answer: HookOutput) -> dict[str, Any]:
     """Claude Code's words, which are Codex's too."""
     said: dict[str, Any] = {}
     if answer.context and moment.event in ("SessionStart", "UserPromptSubmit"):
@@ -103,7 +103,7 @@ def _claudes(moment: Moment, answer: Answer) -> dict[str, Any]:
     return said
 
 
-def _cursors(moment: Moment, answer: Answer) -> dict[str, Any]:
+def _cursors(moment: HookEvent, answer: HookOutput) -> dict[str, Any]:
     if moment.event == "UserPromptSubmit":
         return {"continue": True}
     if answer.wish and moment.event == "Stop":

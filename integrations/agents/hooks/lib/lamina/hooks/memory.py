@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from lamina.hooks.choices import Line
 from lamina.hooks.notes import Turn
-from lamina.hooks.wire import Away, Refused, Server
+from lamina.hooks.wire import Away, Refused, ServerClient
 from lamina.language.secret_formats import masked
 
 __all__ = ["CHECKPOINT", "LoggedTurn", "Memory", "Recalled"]
@@ -51,7 +51,7 @@ class Memory:
     """A server's memory of one line of work, as a host's session sees it."""
 
     def __init__(
-        self, server: Server, line: Line, session: str, *, agent: str, scope: str | None, caller: str
+        self, server: ServerClient, line: Line, session: str, *, agent: str, scope: str | None, caller: str
     ) -> None:
         self._server, self._line, self._session, self._agent = server, line, session, agent
         self._scope, self._caller = scope, caller

@@ -11,10 +11,10 @@ from typing import Final, TextIO
 
 from lamina.hooks.choices import WrongChoice, choices_in
 from lamina.hooks.handling import Handling
-from lamina.hooks.hosts import Answer, Moment, moment_of, worded
+from lamina.hooks.hosts import HookEvent, HookOutput, moment_of, worded
 from lamina.hooks.memory import Memory
 from lamina.hooks.notes import Notes, notes_folder
-from lamina.hooks.wire import Away, Refused, Send, Server, sender
+from lamina.hooks.wire import Away, Refused, Send, ServerClient, sender
 
 __all__ = ["DEADLINE_S", "print_hook", "run_hook"]
 
@@ -42,11 +42,13 @@ def run_hook(
     except WrongChoice as wrong:
         return _told(moment, f"Lamina's hooks are off here: {wrong}")
     if not choices.is_on:
-        return worded(moment, Answer())
+        return worded(moment, HookOutput())
     agent = choices.agent or f"agent:{host}"
     headers = {"X-Cortex-Actor": choices.actor, "X-Lamina-Scope": choices.scope, "X-Lamina-Agent": agent}
     headers |= {"Authorization": f"Bearer {choices.token}" if choices.token else None}
-    server = Server(send or sender(choices, until), {name: value for name, value in headers.items() if value})
+    server = ServerClient(
+        send or sender(choices, until), {name: value for name, value in headers.items() if value}
+    )
     memory = Memory(
         server, choices.line, moment.session, agent=agent, scope=choices.scope, caller=choices.actor or ""
     )
@@ -54,7 +56,7 @@ def run_hook(
     try:
         said = Handling(moment, choices, memory, notes, environment, now).answer()
     except Away:
-        said = Answer()
+        said = HookOutput()
     except Refused as refused:
         return _told(moment, f"Lamina refuses the hooks: {refused.code}. {refused.hint}".strip())
     return worded(moment, said)
@@ -93,9 +95,9 @@ def _within(seconds: float, work: Callable[[], str], err: TextIO) -> str:
     return given[0] if given else ""
 
 
-def _told(moment: Moment, notice: str) -> str:
+def _told(moment: HookEvent, notice: str) -> str:
     """Said once a session: a person who is told at every prompt switches it off."""
-    return worded(moment, Answer(notice=notice) if moment.event == "SessionStart" else Answer())
+    return worded(moment, HookOutput(notice=notice) if moment.event == "SessionStart" else HookOutput())
 
 
 def _object(text: str) -> Mapping[str, object]:
