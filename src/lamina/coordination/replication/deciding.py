@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from lamina.coordination.replication.requests import ConflictPolicy
 
-__all__ = ["Arrival", "Decision", "Fate", "Here", "decided"]
+__all__ = ["Arrival", "Fate", "FileDecision", "Here", "decided"]
 
 
 class Fate(StrEnum):
@@ -48,7 +48,7 @@ class Here:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class FileDecision:
     """What becomes of the file, whether both sides had written it, and the clock that counts from now on."""
 
     fate: Fate
@@ -58,22 +58,22 @@ class Decision:
 
 def decided(
     arrival: Arrival, here: Here, policy: ConflictPolicy, mode: Literal["upsert", "overwrite"]
-) -> Decision:
+) -> FileDecision:
     """The state that stays. A file without a version never takes the place of what was written here, unless the policy says so."""
     version = arrival.version
     if arrival.content == here.content:
         # The source agrees at its own count, also where more was written here on the way to the same: a higher one would
         # make its next write look older than what was agreed on. What is older than that tells of no new agreement.
-        return Decision(Fate.SAME, here.clock if version is None or version < here.agreed else version)
+        return FileDecision(Fate.SAME, here.clock if version is None or version < here.agreed else version)
     land = version if version is not None and version >= here.clock else here.clock + 1
     if mode == "overwrite":
-        return Decision(Fate.LAND, land, conflict=not here.untouched)
+        return FileDecision(Fate.LAND, land, conflict=not here.untouched)
     if here.untouched and (version is None or version > here.clock):
-        return Decision(Fate.LAND, land)
+        return FileDecision(Fate.LAND, land)
     if version is not None and (version < here.agreed or (version == here.agreed and not here.untouched)):
-        return Decision(Fate.KEEP, here.clock)  # what the other side had before
+        return FileDecision(Fate.KEEP, here.clock)  # what the other side had before
     fate = _OF_POLICY.get(policy) or (Fate.LAND if _later(arrival, here) else Fate.KEEP)
-    return Decision(fate, land if fate is Fate.LAND else here.clock, conflict=True)
+    return FileDecision(fate, land if fate is Fate.LAND else here.clock, conflict=True)
 
 
 _OF_POLICY: Final[dict[ConflictPolicy, Fate]] = {
