@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from lamina.coordination.operators.jobs import Job, Times
+from lamina.coordination.operators.jobs import OperatorJob, Times
 
 __all__ = ["cron_files", "systemd_files"]
 
@@ -22,7 +22,7 @@ printf 'header = "Authorization: Bearer %s"\\n' "$(cat "$TOKEN_FILE")" |
 """
 
 
-def systemd_files(jobs: Mapping[str, Job], url: str) -> dict[str, str]:
+def systemd_files(jobs: Mapping[str, OperatorJob], url: str) -> dict[str, str]:
     """A runner, a template of a service, and a timer for each job that has times. The server is at ``url``."""
     files = {
         "/usr/local/bin/lamina-job": _RUNNER.replace("@URL@", url),
@@ -46,14 +46,14 @@ def systemd_files(jobs: Mapping[str, Job], url: str) -> dict[str, str]:
     return files
 
 
-def cron_files(jobs: Mapping[str, Job], url: str) -> dict[str, str]:
+def cron_files(jobs: Mapping[str, OperatorJob], url: str) -> dict[str, str]:
     """A runner, and a table with a line for each job that has times. The server is at ``url``."""
     lines = [f"{times.cron} lamina /usr/local/bin/lamina-job {job_id}" for job_id, times in _timed(jobs)]
     table = "\n".join(["# Jobs of Lamina: minute, hour, day, month, weekday, user, command.", *lines]) + "\n"
     return {"/usr/local/bin/lamina-job": _RUNNER.replace("@URL@", url), "/etc/cron.d/lamina": table}
 
 
-def _timed(jobs: Mapping[str, Job]) -> list[tuple[str, Times]]:
+def _timed(jobs: Mapping[str, OperatorJob]) -> list[tuple[str, Times]]:
     return [(job_id, job.times) for job_id, job in jobs.items() if job.times is not None]
 
 

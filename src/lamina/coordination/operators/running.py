@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from lamina import limits
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.exporting import cron_files, systemd_files
-from lamina.coordination.operators.jobs import JOBS, Job
+from lamina.coordination.operators.jobs import JOBS, OperatorJob
 from lamina.coordination.operators.requests import (
     ActiveLock,
     ExportJobSchedule,
@@ -68,7 +68,7 @@ class JobRunner:
         self._operations = operations
 
     @property
-    def jobs(self) -> dict[str, Job]:
+    def jobs(self) -> dict[str, OperatorJob]:
         """The jobs whose operation is served."""
         return {job_id: job for job_id, job in JOBS.items() if job.operation in self._operations}
 
