@@ -39,7 +39,15 @@ from lamina.pipeline.extract.telling import told_by
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.told import told_apart
 from lamina.pipeline.extract.unreal import may_suppose, unreal_verbs
-from lamina.pipeline.extract.values import Extraction, FindTimes, Mention, Span, Triple, Utterance, no_times
+from lamina.pipeline.extract.values import (
+    Extraction,
+    FindTimes,
+    Span,
+    TextMention,
+    Triple,
+    Utterance,
+    no_times,
+)
 
 _TABLE = table(__name__)
 NAME = "lamina-rules/7"
@@ -160,7 +168,7 @@ class RulesExtractor:
     def _read(self, work: _Work) -> Extraction:
         utterance = work.utterance
         refs = _references(utterance)
-        mentions: list[Mention] = []
+        mentions: list[TextMention] = []
         triples: list[Triple] = []
         topic, end = topic_before(utterance), 0
         behind = [*(each.text for each in work.sentences[1:]), ""]

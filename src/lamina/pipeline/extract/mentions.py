@@ -15,7 +15,7 @@ from lamina.language.tables import table
 from lamina.pipeline.extract.limits import MENTIONS_MAX
 from lamina.pipeline.extract.references import _NAME_JUNK, NER_TYPES, References, entity, is_denied
 from lamina.pipeline.extract.syntax import Parse
-from lamina.pipeline.extract.values import EntityRef, Mention, Span
+from lamina.pipeline.extract.values import EntityRef, Span, TextMention
 from lamina.pipeline.extract.vocabulary import PETS, RELATIONS
 
 _TABLE: Final = table(__name__)
@@ -29,9 +29,9 @@ _CLAIMS = re.compile(r" (?:is|has|had|was|will|moved|uses|needs|signed|bought|\w
 _STARTERS: Final = _TABLE.words("starters")
 
 
-def parsed_mentions(parse: Parse, refs: References, offset: int) -> list[Mention]:
+def parsed_mentions(parse: Parse, refs: References, offset: int) -> list[TextMention]:
     """Mentions of one parsed sentence in text order."""
-    found: list[Mention] = []
+    found: list[TextMention] = []
     covered: set[int] = set()
     for start, end, label in parse.entities:
         if label in NER_TYPES:
@@ -62,9 +62,9 @@ def parsed_mentions(parse: Parse, refs: References, offset: int) -> list[Mention
     return sorted(found, key=lambda m: (m.span.start, m.span.end))
 
 
-def plain_mentions(text: str, refs: References, offset: int) -> list[Mention]:
+def plain_mentions(text: str, refs: References, offset: int) -> list[TextMention]:
     """Mentions of one sentence by capitals alone."""
-    found: list[Mention] = []
+    found: list[TextMention] = []
     for match in _NAME_RUN.finditer(text):
         words = match.group().split(" ")
         start = match.start()
@@ -129,14 +129,14 @@ def note_unnamed_kin(text: str, refs: References) -> None:
         refs.note(entity(f"{possessive(speaker.name)} {noun}", "person"), RELATIONS[noun][1])
 
 
-def distinct(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+def distinct(mentions: Iterable[TextMention]) -> tuple[TextMention, ...]:
     """In order, one for each span, at most `MENTIONS_MAX`."""
-    by_span: dict[tuple[int, int], Mention] = {}
+    by_span: dict[tuple[int, int], TextMention] = {}
     for mention in mentions:
         by_span.setdefault((mention.span.start, mention.span.end), mention)
     return tuple(by_span.values())[:MENTIONS_MAX]
 
 
-def _mention(ref: EntityRef, start: int, end: int, text: str, offset: int, *aliases: str) -> Mention:
+def _mention(ref: EntityRef, start: int, end: int, text: str, offset: int, *aliases: str) -> TextMention:
     further = tuple(dict.fromkeys((*(a for a in aliases if a != ref.key), *alias_keys(ref.name, ref.type))))
-    return Mention(Span(start, end), text[start - offset : end - offset], ref.key, ref.type, further)
+    return TextMention(Span(start, end), text[start - offset : end - offset], ref.key, ref.type, further)

@@ -104,7 +104,7 @@ class LiteralValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class TextMention:
     """An entity met in the text. `aliases` are further keys ("Alice's sister" for Anna)."""
 
     span: Span
@@ -161,7 +161,7 @@ class Extraction:
     `gated` is true when no sentence was worth parsing.
     """
 
-    mentions: tuple[Mention, ...] = ()
+    mentions: tuple[TextMention, ...] = ()
     triples: tuple[Triple, ...] = ()
     gated: bool = False
     taken_back: tuple[TakenBack, ...] = ()
