@@ -27,7 +27,7 @@ from lamina.kernel.operations import Effect, Operation, Principal
 from lamina.kernel.scopes import LOCAL_ACTOR
 from lamina.kernel.time import Clock, Instant, instant
 from lamina.mcp.resources import listed_resources, read_resource
-from lamina.mcp.running import Outcome, run_tool
+from lamina.mcp.running import ToolOutput, run_tool
 from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, Context, build_service, failed
 from lamina.mcp.tools import GROUPS, TOOLS
 from lamina.observe.logs import log_failure
@@ -165,12 +165,12 @@ class _Gated:
 
     def _run(
         self, name: str, operation: Operation[Any] | None, given: Mapping[str, Any], caller: _GatewayCaller
-    ) -> Outcome:
+    ) -> ToolOutput:
         if operation is not None:
             result = caller.ask(name, given)
             if isinstance(result, bytes):  # what never changes is kept as it goes over HTTP
                 result = operation.result.model_validate_json(result)
-            return Outcome(result.model_dump_json(by_alias=True), result)
+            return ToolOutput(result.model_dump_json(by_alias=True), result)
         try:
             arguments = TOOLS[name].arguments.model_validate(dict(given))
         except ValidationError as error:

@@ -21,7 +21,7 @@ from lamina.kernel.time import Instant, instant, rfc3339
 from lamina.mcp import arguments
 from lamina.mcp.explaining import explained
 
-__all__ = ["Caller", "Outcome", "run_tool"]
+__all__ = ["Caller", "ToolOutput", "run_tool"]
 
 _WORDED_MAX: Final = 10
 """How many of the records drawn from a text are said in words; each is a read of its own."""
@@ -63,19 +63,19 @@ class Caller(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ToolOutput:
     """What a tool gives: the text that a model reads, and the same for programs."""
 
     text: str
     result: BaseModel
 
 
-def run_tool(name: str, given: BaseModel, caller: Caller) -> Outcome:
+def run_tool(name: str, given: BaseModel, caller: Caller) -> ToolOutput:
     """What a tool gives; ``given`` are its arguments, as its row in ``tools.py`` has them. Raises ``LaminaError``."""
     return _RUNS[name](given, caller)
 
 
-def _remember(given: arguments.Remember, caller: Caller) -> Outcome:
+def _remember(given: arguments.Remember, caller: Caller) -> ToolOutput:
     stored = _stored(given.text, given, caller, role=given.role, labels=given.labels, session=given.session)
     drawn = _words_of(stored.derives, caller)
     said = f"Remembered as {stored.event_id} in {stored.scope}."
@@ -83,7 +83,7 @@ def _remember(given: arguments.Remember, caller: Caller) -> Outcome:
         said += " It is on disk; facts are drawn from it now."
     elif stored.status != given.wait:
         said += f" It is {stored.status}; the rest follows."
-    return Outcome("\n".join([said, *drawn]), stored)
+    return ToolOutput("\n".join([said, *drawn]), stored)
 
 
 def _stored(
@@ -127,7 +127,7 @@ def _words_of(record_ids: list[str], caller: Caller) -> list[str]:
     return lines
 
 
-def _recall(given: arguments.RecallAsked, caller: Caller) -> Outcome:
+def _recall(given: arguments.RecallAsked, caller: Caller) -> ToolOutput:
     scope = given.scope or caller.scope
     temporal = {"natural": given.when, "as_of": given.as_of}
     asked = {
@@ -147,29 +147,29 @@ def _recall(given: arguments.RecallAsked, caller: Caller) -> Outcome:
         pack_id=pack.pack_id,
     )
     if not pack.context_block.strip():
-        return Outcome(f"Nothing about this is remembered in {pack.scope}.", result)
+        return ToolOutput(f"Nothing about this is remembered in {pack.scope}.", result)
     lines = [pack.context_block.rstrip()]
     if pack.abstain.answerable is False:
         lines.insert(0, "Memory may not hold the answer; this is the nearest to it.\n")
     if markers:
         lines.append("\nSources: " + ", ".join(f"[{mark}] {each}" for mark, each in _bare(markers).items()))
-    return Outcome("\n".join(lines), result)
+    return ToolOutput("\n".join(lines), result)
 
 
 def _bare(markers: Mapping[str, str]) -> dict[str, str]:
     return {mark.strip("[]"): each for mark, each in markers.items()}
 
 
-def _why(given: arguments.WhyAsked, caller: Caller) -> Outcome:
+def _why(given: arguments.WhyAsked, caller: Caller) -> ToolOutput:
     reasons = explained(given.id, caller.ask)
     lines = [f"{reasons.words} [{reasons.id}]"]
     if not reasons.rests_on:
         lines.append("Nothing else is recorded below it.")
     lines += [f"{'  ' * each.depth}- {each.words} [{each.id}]" for each in reasons.rests_on]
-    return Outcome("\n".join(lines), reasons)
+    return ToolOutput("\n".join(lines), reasons)
 
 
-def _correct(given: arguments.Correct, caller: Caller) -> Outcome:
+def _correct(given: arguments.Correct, caller: Caller) -> ToolOutput:
     """Remembers the correction as a turn of the user's: what it contradicts ends by the rules of derivation. Of a fact that is
     given by its id exactly that one ends."""
     if given.fact_id is not None:
@@ -186,10 +186,10 @@ def _correct(given: arguments.Correct, caller: Caller) -> Outcome:
         caller.ask("lifecycle_cancel", {"evt_id": given.event_id})
         said.append(f"{given.event_id} is kept out of recall from now on.")
     result = arguments.CorrectResult(**stored.model_dump(), cancelled=given.event_id)
-    return Outcome("\n".join([*said, *_words_of(stored.derives, caller)]), result)
+    return ToolOutput("\n".join([*said, *_words_of(stored.derives, caller)]), result)
 
 
-def _correct_fact(given: arguments.Correct, fact_id: str, caller: Caller) -> Outcome:
+def _correct_fact(given: arguments.Correct, fact_id: str, caller: Caller) -> ToolOutput:
     """Puts another value in the place of one fact's, or ends it, with the text as the words that say so."""
     if given.event_id is not None:
         raise _unfit("event_id", "fact_id and event_id are two ways to correct: give one of them")
@@ -222,14 +222,14 @@ def _correct_fact(given: arguments.Correct, fact_id: str, caller: Caller) -> Out
     words = on_one_line(fact.text or fact.predicate)
     what = "holds no more" if ends else f"is corrected to {quoted(str(given.value))}"
     said = f"{fact_id} ({words}) {what}; recorded as {result.event_id}. It takes effect behind this answer."
-    return Outcome("\n".join([said, *_words_of(result.derives, caller)]), result)
+    return ToolOutput("\n".join([said, *_words_of(result.derives, caller)]), result)
 
 
 def _unfit(field: str, message: str) -> Invalid:
     return Invalid("INVALID_REQUEST", message, details={"field": field})
 
 
-def _cancel_last(given: arguments.CancelLast, caller: Caller) -> Outcome:
+def _cancel_last(given: arguments.CancelLast, caller: Caller) -> ToolOutput:
     event_id = given.event_id
     words = ""
     if event_id is None:
@@ -242,7 +242,7 @@ def _cancel_last(given: arguments.CancelLast, caller: Caller) -> Outcome:
         stages_cancelled=list(done.stages_cancelled),
     )
     said = f"{done.event_id} is kept out of recall, with what rests on it alone. The log keeps it."
-    return Outcome(f"{said}\n{words}" if words else said, result)
+    return ToolOutput(f"{said}\n{words}" if words else said, result)
 
 
 def _last_of(caller: Caller, scope: str) -> tuple[str, str]:
@@ -275,7 +275,7 @@ def _subject(given: Any) -> dict[str, str]:  # Any: arguments that name a subjec
     return {"subject_kind": given.subject_kind, "subject_id": given.subject_id}
 
 
-def _capsule_read(given: arguments.CapsuleRead, caller: Caller) -> Outcome:
+def _capsule_read(given: arguments.CapsuleRead, caller: Caller) -> ToolOutput:
     asked = _subject(given) | {"view": "startup", "allow_fallback": True}
     read = caller.ask("continuity_read", asked)
     said = read.model_dump(mode="json")
@@ -288,7 +288,7 @@ def _capsule_read(given: arguments.CapsuleRead, caller: Caller) -> Outcome:
         capsule_sha256=read.capsule_sha256,
         recovery_warnings=list(read.recovery_warnings),
     )
-    return Outcome(page, result)
+    return ToolOutput(page, result)
 
 
 def _changed_since(given: arguments.CapsuleRead, caller: Caller) -> str:
@@ -300,7 +300,7 @@ def _changed_since(given: arguments.CapsuleRead, caller: Caller) -> str:
     return ""
 
 
-def _capsule_write(given: arguments.CapsuleWrite, caller: Caller) -> Outcome:
+def _capsule_write(given: arguments.CapsuleWrite, caller: Caller) -> ToolOutput:
     now = rfc3339(caller.now)
     stands: Any = None  # Any: a model of the operations table
     with contextlib.suppress(NotFound):  # the first one of the subject
@@ -348,7 +348,7 @@ _STATE: Final = frozenset(
 )
 
 
-def _capsule_patch(given: arguments.CapsulePatch, caller: Caller) -> Outcome:
+def _capsule_patch(given: arguments.CapsulePatch, caller: Caller) -> ToolOutput:
     change = {"target": f"continuity.{given.list}", "action": given.action}
     change["value" if given.action == "append" else "match"] = given.item
     asked = _subject(given) | {"operations": [change]}
@@ -360,17 +360,17 @@ def _capsule_patch(given: arguments.CapsulePatch, caller: Caller) -> Outcome:
 
 def _written(
     given: Any, done: Any
-) -> Outcome:  # Any: arguments with a subject, and what one of two writes answers
+) -> ToolOutput:  # Any: arguments with a subject, and what one of two writes answers
     changed = done.updated or getattr(done, "created", False)
     result = arguments.CapsuleWriteResult(
         path=done.path, changed=changed, capsule_sha256=done.capsule_sha256, warnings=list(done.warnings)
     )
     name = f"The capsule of {given.subject_kind} {given.subject_id}"
     said = f"{name} is stored." if changed else f"{name} stands just so already."
-    return Outcome(f"{said} capsule_sha256: {done.capsule_sha256}", result)
+    return ToolOutput(f"{said} capsule_sha256: {done.capsule_sha256}", result)
 
 
-def _capsule_list(given: arguments.CapsuleList, caller: Caller) -> Outcome:
+def _capsule_list(given: arguments.CapsuleList, caller: Caller) -> ToolOutput:
     listed = caller.ask("continuity_list", given.model_dump(exclude_none=True))
     lines = [
         arguments.CapsuleLine(
@@ -384,7 +384,7 @@ def _capsule_list(given: arguments.CapsuleList, caller: Caller) -> Outcome:
     ]
     result = arguments.CapsuleListResult(count=listed.count, capsules=lines)
     text = "\n".join(_line(each) for each in lines)
-    return Outcome(text or "No capsules are stored.", result)
+    return ToolOutput(text or "No capsules are stored.", result)
 
 
 def _line(each: arguments.CapsuleLine) -> str:
@@ -393,7 +393,7 @@ def _line(each: arguments.CapsuleLine) -> str:
     return f"- {each.subject_kind} {each.subject_id}{named}, written {each.updated_at}{state}"
 
 
-def _remind(given: arguments.Remind, caller: Caller) -> Outcome:
+def _remind(given: arguments.Remind, caller: Caller) -> ToolOutput:
     due_at = (
         f"{rfc3339(instant(given.due_at, field='due_at'))[:19]}Z"  # the schedule counts in seconds of UTC
     )
@@ -406,10 +406,10 @@ def _remind(given: arguments.Remind, caller: Caller) -> Outcome:
     result = arguments.RemindResult(
         schedule_id=done.item.schedule_id, status=done.item.status, created=done.created
     )
-    return Outcome(f"Reminder {result.schedule_id} is set for {due_at}.", result)
+    return ToolOutput(f"Reminder {result.schedule_id} is set for {due_at}.", result)
 
 
-_RUNS: Final[Mapping[str, Callable[[Any, Caller], Outcome]]] = {
+_RUNS: Final[Mapping[str, Callable[[Any, Caller], ToolOutput]]] = {
     "remember": _remember,
     "recall": _recall,
     "why": _why,

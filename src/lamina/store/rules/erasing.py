@@ -16,7 +16,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.erasing import Erasure
 from lamina.store.rules.erasing_ground import Ground
-from lamina.store.rules.erasing_report import Outcome, report
+from lamina.store.rules.erasing_report import RecordOutcomes, report
 from lamina.store.rules.erasing_rows import Changes, ErasureReads
 from lamina.store.rules.keeping import Keeper
 from lamina.store.rules.log import erasure_of
@@ -82,7 +82,7 @@ class _Step:
         out.redacted = [
             redacted_event(event, erasure.erasure_id, erasure.actor, told) for event in redacted.values()
         ]
-        report(ground, out, Outcome(gone - remade, kept, remade, keeper.lowered, entries), self._now)
+        report(ground, out, RecordOutcomes(gone - remade, kept, remade, keeper.lowered, entries), self._now)
         if erasure.cascade != "derived_only":
             self._mentions(worded, gone)
         return out

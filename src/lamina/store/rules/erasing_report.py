@@ -15,11 +15,11 @@ from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.rules.erasing_ground import Ground
 from lamina.store.rules.erasing_rows import Changes
 
-__all__ = ["Outcome", "report"]
+__all__ = ["RecordOutcomes", "report"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RecordOutcomes:
     """The ids of records by what became of them, and the entries of the scopes that keep some."""
 
     gone: Collection[str]
@@ -29,7 +29,7 @@ class Outcome:
     entries: Mapping[Scope, Event]
 
 
-def report(ground: Ground, out: Changes, outcome: Outcome, now: Instant) -> None:
+def report(ground: Ground, out: Changes, outcome: RecordOutcomes, now: Instant) -> None:
     """Put into ``out`` what is told of it; what it deletes and redacts stands there."""
     erasure, entries = ground.erasure, outcome.entries
     by_layer: dict[Layer, list[str]] = defaultdict(list)
