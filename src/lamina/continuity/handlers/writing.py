@@ -31,7 +31,7 @@ from lamina.continuity.judgements.recovery_warnings import ACTIVE_INVALID, FALLB
 from lamina.continuity.judgements.trust import resume_adequate
 from lamina.continuity.landing import retried
 from lamina.continuity.permission import WRITES, require
-from lamina.continuity.shelf.documents import NO_CAPSULE_SHA256, Shelf, Standing, sha256_of
+from lamina.continuity.shelf.documents import NO_CAPSULE_SHA256, Shelf, StandingCapsule, sha256_of
 from lamina.continuity.shelf.envelopes import fallback_bytes
 from lamina.errors import Conflict, LaminaError, Malformed, NotFound
 from lamina.kernel.operations import Answer, Call
@@ -49,7 +49,7 @@ class _Replaced:
     A damaged capsule is replaced unread. A merge keeps what its snapshot has instead.
     """
 
-    standing: Standing | None
+    standing: StandingCapsule | None
     version: int
     sha256: str | None = None
     recovery_warnings: tuple[str, ...] = ()
@@ -196,7 +196,7 @@ class Writing:
                 more = (FALLBACK_MISSING,) if keeps else ()
                 return _Replaced(None, document.version, sha256, (ACTIVE_INVALID, *more), damaged=True)
             check_same_subject(snapshot.capsule["subject_id"], subject)
-            standing = Standing(snapshot, document.version, document.updated_at, sha256)
+            standing = StandingCapsule(snapshot, document.version, document.updated_at, sha256)
             warnings = (ACTIVE_INVALID, FALLBACK_USED, *snapshot.warnings)
             return _Replaced(standing, document.version, sha256, warnings, damaged=True)
         warnings = standing.loaded.warnings if keeps else ()
@@ -223,7 +223,7 @@ def _another(request: requests.Upsert | requests.Patch, present: str | None) -> 
     )
 
 
-def _clock(standing: Standing, call: Call) -> Clock:
+def _clock(standing: StandingCapsule, call: Call) -> Clock:
     return Clock(call.now, standing.written_at)
 
 

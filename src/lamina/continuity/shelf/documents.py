@@ -21,7 +21,7 @@ from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents, DocumentVersion
 
-__all__ = ["NO_CAPSULE_SHA256", "ParsedDocument", "Shelf", "Standing", "no_capsule", "sha256_of"]
+__all__ = ["NO_CAPSULE_SHA256", "ParsedDocument", "Shelf", "StandingCapsule", "no_capsule", "sha256_of"]
 
 T = TypeVar("T")
 NO_CAPSULE_SHA256: Final = hashlib.sha256(b"").hexdigest()
@@ -30,7 +30,7 @@ _STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StandingCapsule:
     """The capsule that stands at a subject's path, with the version of its document, when that was written, and its hash."""
 
     loaded: Loaded
@@ -110,13 +110,13 @@ class Shelf:
                 return found
             after = page[-1].path
 
-    def active(self, tenant_id: str, subject: Subject) -> Standing:
+    def active(self, tenant_id: str, subject: Subject) -> StandingCapsule:
         """The subject's capsule; raises ``NotFound`` (CAPSULE_NOT_FOUND), ``Malformed`` (STORED_CAPSULE_INVALID)."""
         document = self._documents.read(tenant_id, subject.active_path)
         if document is None:
             raise no_capsule(subject)
         kept = self._kept(tenant_id, document, _active)
-        return Standing(kept.got(), document.version, document.updated_at, sha256_of(document.content))
+        return StandingCapsule(kept.got(), document.version, document.updated_at, sha256_of(document.content))
 
     def versions(
         self, tenant_id: str, subject: Subject, *, before: int | None = None
@@ -150,7 +150,7 @@ class Shelf:
         document = self._documents.read_version(tenant_id, subject.active_path, version)
         return None if document is None else loaded(document.content)
 
-    def own(self, tenant_id: str, subject: Subject) -> Standing:
+    def own(self, tenant_id: str, subject: Subject) -> StandingCapsule:
         """The subject's capsule for a change of it: also raises ``Conflict`` (SUBJECT_TAKEN)."""
         standing = self.active(tenant_id, subject)
         check_same_subject(standing.capsule["subject_id"], subject)

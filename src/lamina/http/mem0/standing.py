@@ -16,13 +16,13 @@ from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import EventView, FactView
 
-__all__ = ["Standing", "history", "not_held", "one", "standing"]
+__all__ = ["StandingMemory", "history", "not_held", "one", "standing"]
 
 Json = dict[str, Any]  # Any: JSON, in the shapes that Mem0's clients know
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StandingMemory:
     """What stands behind an id: the facts of a memory or the turn that it is, the newest of which is ``memory``; None once it has
     ended. ``event`` is the turn that it is now."""
 
@@ -43,7 +43,7 @@ class Standing:
         return self.chain[-1] if self.chain and self.event is None else None
 
 
-def standing(asker: Asker, shelf: Shelf, memory_id: str) -> Standing:
+def standing(asker: Asker, shelf: Shelf, memory_id: str) -> StandingMemory:
     """What an id names, as it stands now; raises ``NotFound`` where the caller may read nothing behind it."""
     kind, _, rest = memory_id.partition("_")
     if kind == "evt" and prefix_of(memory_id) is Prefix.EVENT:
@@ -51,7 +51,7 @@ def standing(asker: Asker, shelf: Shelf, memory_id: str) -> Standing:
         if first is None or not text_of_turn(first):
             raise _missing(memory_id)
         now = _in_place_of(asker, first.scope, memory_id) if first.excluded_from_recall else first
-        return Standing(
+        return StandingMemory(
             memory_id, first.scope, (), now, None if now is None else memory_of_turn(now, memory_id)
         )
     fact = shelf.fact(f"fact_{rest}") if f"{kind}_" == MEMORY or kind == "fact" else None
@@ -61,14 +61,14 @@ def standing(asker: Asker, shelf: Shelf, memory_id: str) -> Standing:
     if kind == "fact" and chain[-1].id != fact.id:
         chain = chain[: chain.index(fact) + 1]
         former = shelf.memories_of_fact(fact, ReadPoint(asker.now, latest_only=False))
-        return Standing(
+        return StandingMemory(
             memory_id, fact.scope, chain, None, replace(former[0], id=memory_id) if former else None
         )
     offered = shelf.memories_of_fact(chain[-1], ReadPoint(asker.now))
     if offered:
-        return Standing(memory_id, fact.scope, chain, None, replace(offered[0], id=memory_id))
+        return StandingMemory(memory_id, fact.scope, chain, None, replace(offered[0], id=memory_id))
     event = _in_place_of(asker, fact.scope, memory_id)
-    return Standing(
+    return StandingMemory(
         memory_id, fact.scope, chain, event, None if event is None else memory_of_turn(event, memory_id)
     )
 
@@ -127,7 +127,7 @@ def history(asker: Asker, memory_id: str) -> list[Json]:
     return rows + _turn_rows(shelf, found, said)
 
 
-def _turn_rows(shelf: Shelf, found: Standing, said: str | None) -> list[Json]:
+def _turn_rows(shelf: Shelf, found: StandingMemory, said: str | None) -> list[Json]:
     """What turns made of a memory: the words that took one another's place, and its end."""
     first = shelf.event(found.memory_id) if not found.chain else None
     turns = _back_from(shelf, found.event)
@@ -161,7 +161,9 @@ def _retracts(turn: EventView, fact: FactView) -> bool:
     return content.get("kind") == "correction" and content.get("fact_id") == fact.id
 
 
-def _row(found: Standing, old: str | None, new: str | None, source: EventView | None, at: str | None) -> Json:
+def _row(
+    found: StandingMemory, old: str | None, new: str | None, source: EventView | None, at: str | None
+) -> Json:
     event = "ADD" if old is None else "DELETE" if new is None else "UPDATE"
     role = "user" if source is None else (source.content or {}).get("role", "user")
     said = [] if source is None else [{"role": role, "content": text_of_turn(source)}]

@@ -11,7 +11,7 @@ from lamina.http.mem0.entities import Entities, actor_of, entities_of
 from lamina.http.mem0.memories import Memory, as_json, text_of_fact
 from lamina.http.mem0.requests import AddAsked, BatchAsked, MessageIn, UpdateAsked
 from lamina.http.mem0.shelf import Shelf
-from lamina.http.mem0.standing import Standing, not_held, standing
+from lamina.http.mem0.standing import StandingMemory, not_held, standing
 from lamina.http.mem0.tags import TAGS, Tags, entities_behind, replaces_label, tags_of
 from lamina.kernel.time import Instant, rfc3339
 from lamina.kernel.views import FactView
@@ -66,7 +66,7 @@ def _turn(
     *,
     key: str,
     asker: Asker,
-    replaced: Standing | None = None,
+    replaced: StandingMemory | None = None,
 ) -> Json:
     if not message.text.strip():
         raise Invalid(
@@ -152,7 +152,7 @@ def _text_of(asked: UpdateAsked) -> str:
     return " ".join(asked.text.split())
 
 
-def _standing_memory(found: Standing) -> Memory:
+def _standing_memory(found: StandingMemory) -> Memory:
     if found.memory is None or found.memory.superseded_by is not None:
         raise not_held(found.memory_id)
     return found.memory
@@ -211,7 +211,7 @@ def _spoken(shelf: Shelf, fact: FactView, memory: Memory) -> Json:
 
 
 def _replace(
-    asker: Asker, found: Standing, memory: Memory, text: str, asked: UpdateAsked, *, waits: bool
+    asker: Asker, found: StandingMemory, memory: Memory, text: str, asked: UpdateAsked, *, waits: bool
 ) -> None:
     """Retract what a memory said and keep new words in its place, as they stand."""
     scope = memory.origin.scope
@@ -273,7 +273,7 @@ def delete(asker: Asker, memory_id: str, *, waits: bool = True) -> Json:
     }
 
 
-def _retract(asker: Asker, found: Standing, memory: Memory, why: str, *, waits: bool) -> None:
+def _retract(asker: Asker, found: StandingMemory, memory: Memory, why: str, *, waits: bool) -> None:
     fact = found.fact
     if fact is None:
         asker.ask("lifecycle_cancel", {"evt_id": memory.origin.record_id})

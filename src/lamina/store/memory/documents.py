@@ -26,7 +26,7 @@ from lamina.store.ports.documents import (
 )
 from lamina.store.ports.log import Appended
 from lamina.store.rules.documents import (
-    Standing,
+    StandingDocument,
     above,
     again,
     collision,
@@ -268,7 +268,7 @@ def _check_room(tables: Tables, tenant_id: str, path: str, *, portable: bool) ->
         raise same_in_other_letters(path)
 
 
-def _document(tables: Tables, tenant_id: str, stood: Standing) -> Document:
+def _document(tables: Tables, tenant_id: str, stood: StandingDocument) -> Document:
     rows = (
         tables.versions[tenant_id, stood.path, version] for version in range(stood.base, stood.version + 1)
     )

@@ -31,7 +31,7 @@ from lamina.store.ports.scopes import ScopeRow
 from lamina.store.ports.sessions import OutboxRow, SessionKey, Sitting
 from lamina.store.ports.signing_keys import SealedKey
 from lamina.store.ports.writes import Inquiry
-from lamina.store.rules.documents import Standing
+from lamina.store.rules.documents import StandingDocument
 
 __all__ = ["DocumentEvent", "JobRow", "Memory", "StoredVersion", "Tables"]
 
@@ -55,7 +55,7 @@ class JobRow:
 class StoredVersion:
     """One change of a document: what stood afterwards, and the bytes that the change brought."""
 
-    standing: Standing
+    standing: StandingDocument
     kind: ChangeKind
     number: int
     content: bytes
@@ -108,7 +108,7 @@ class Tables:
     revocations: dict[tuple[str, str, str], Revocation] = field(default_factory=dict)
     schedule: dict[tuple[str, str], ScheduleItem] = field(default_factory=dict)
     definitions: dict[tuple[str, str, str, int], Definition] = field(default_factory=dict)
-    documents: dict[tuple[str, str], Standing] = field(default_factory=dict)
+    documents: dict[tuple[str, str], StandingDocument] = field(default_factory=dict)
     versions: dict[tuple[str, str, int], StoredVersion] = field(default_factory=dict)
     document_events: dict[tuple[str, str], DocumentEvent] = field(default_factory=dict)
     commits_made: dict[tuple[str, int], Commit] = field(default_factory=dict)

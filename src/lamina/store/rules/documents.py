@@ -12,7 +12,7 @@ from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, W
 from lamina.store.ports.idempotency import Remembered
 
 __all__ = [
-    "Standing",
+    "StandingDocument",
     "above",
     "again",
     "changed",
@@ -29,7 +29,7 @@ _SPELT_MAX = 64  # beginnings of names in other letters that are followed: nobod
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StandingDocument:
     """The newest version of a path. Its content is that of the rows ``base`` to ``version``, joined.
 
     ``base`` is the version of the last put, 0 where the document was taken away.
@@ -51,7 +51,7 @@ class Standing:
         return Document(self.path, self.version, content, self.updated_at)
 
 
-def stood_after(before: Standing | None, change: Change, at: Instant) -> Standing:
+def stood_after(before: StandingDocument | None, change: Change, at: Instant) -> StandingDocument:
     """What stands once a change has landed; raises ``Conflict`` (DOCUMENT_CHANGED)."""
     live = before if before is not None and before.live else None
     found = live.version if live else 0
@@ -63,10 +63,10 @@ def stood_after(before: Standing | None, change: Change, at: Instant) -> Standin
     if change.kind is ChangeKind.REMOVE:
         if live is None:
             raise changed(change.path, change.expected_version, 0)
-        return Standing(change.path, version, 0, 0, at)
+        return StandingDocument(change.path, version, 0, 0, at)
     if change.kind is ChangeKind.APPEND and live is not None:
-        return Standing(change.path, version, live.base, live.size + len(change.content), at)
-    return Standing(change.path, version, version, len(change.content), at)
+        return StandingDocument(change.path, version, live.base, live.size + len(change.content), at)
+    return StandingDocument(change.path, version, version, len(change.content), at)
 
 
 def above(path: str) -> Iterator[str]:

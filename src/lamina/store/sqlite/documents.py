@@ -33,7 +33,7 @@ from lamina.store.ports.log import Appended
 from lamina.store.ports.projecting import KEPT, Projecting, kept
 from lamina.store.rows import Row
 from lamina.store.rules.documents import (
-    Standing,
+    StandingDocument,
     above,
     again,
     collision,
@@ -107,11 +107,11 @@ class DocumentRows:
 
     def _left_by(self, tenant_id: str, number: int) -> dict[str, bytes | None]:
         rows = self._readers.rows(_SQL["standing_in_commit"], (tenant_id, number))
-        left = {row[0]: Standing(*row) for row in rows}  # the last of each path
+        left = {row[0]: StandingDocument(*row) for row in rows}  # the last of each path
         contents = self.contents(tenant_id, [each for each in left.values() if each.live])
         return {path: contents[path] if each.live else None for path, each in left.items()}
 
-    def contents(self, tenant_id: str, stood: Collection[Standing]) -> dict[str, bytes]:
+    def contents(self, tenant_id: str, stood: Collection[StandingDocument]) -> dict[str, bytes]:
         """The content of each; one that grew by appends is as many rows as it had appends since its last put."""
         wanted = json.dumps([[each.path, each.base, each.version] for each in stood])
         parts: dict[str, list[bytes]] = {each.path: [] for each in stood}
@@ -278,7 +278,7 @@ class SqliteDocuments:
         row = self._readers.row(_SQL["find_document"], (tenant_id, path))
         if row is None:
             return None
-        stood = Standing(*row[:-1])
+        stood = StandingDocument(*row[:-1])
         whole = stood.base == stood.version
         return stood.document(row[-1] if whole else self._rows.contents(tenant_id, [stood])[path])
 
@@ -292,7 +292,7 @@ class SqliteDocuments:
         return self._stood(tenant_id, self._readers.row(_SQL["standing_of"], (tenant_id, path, version)))
 
     def _stood(self, tenant_id: str, row: Row | None) -> Document | None:
-        stood = None if row is None else Standing(*row)
+        stood = None if row is None else StandingDocument(*row)
         if stood is None or not stood.live:
             return None
         return stood.document(self._rows.contents(tenant_id, [stood])[stood.path])
@@ -302,7 +302,7 @@ class SqliteDocuments:
         if not paths:
             return {}
         rows = self._readers.rows(_SQL["standing_many"], (tenant_id, json_list(paths)))
-        return {each.path: each for each in self._filled(tenant_id, [Standing(*row) for row in rows])}
+        return {each.path: each for each in self._filled(tenant_id, [StandingDocument(*row) for row in rows])}
 
     def below(
         self,
@@ -322,10 +322,10 @@ class SqliteDocuments:
             rows = self._readers.rows(_SQL["standing_below"], wanted)
         else:
             rows = self._readers.rows(_SQL["standing_below_at"], (*wanted, at))
-        stood = [Standing(*row) for row in rows]
+        stood = [StandingDocument(*row) for row in rows]
         return self._filled(tenant_id, stood) if with_content else [each.document(b"") for each in stood]
 
-    def _filled(self, tenant_id: str, stood: Sequence[Standing]) -> list[Document]:
+    def _filled(self, tenant_id: str, stood: Sequence[StandingDocument]) -> list[Document]:
         contents = self._rows.contents(tenant_id, stood)
         return [each.document(contents[each.path]) for each in stood]
 
@@ -402,7 +402,7 @@ def _last_commit(connection: apsw.Connection, tenant_id: str) -> tuple[int, Inst
 def _change(connection: apsw.Connection, tenant_id: str, change: Change, commit: Commit) -> int:
     before = None
     for row in connection.execute(_SQL["find_standing"], (tenant_id, change.path)):
-        before = Standing(*row)
+        before = StandingDocument(*row)
     after = stood_after(before, change, commit.committed_at)
     if after.live and not (before and before.live):
         _check_room(connection, tenant_id, change.path, portable=change.portable)
@@ -435,7 +435,7 @@ def _check_room(connection: apsw.Connection, tenant_id: str, path: str, *, porta
     """Nothing, or ``Conflict`` where the path or a folder above it is taken by the other kind, or in other letters."""
     for folder in above(path):
         for row in connection.execute(_SQL["find_standing"], (tenant_id, folder)):
-            if Standing(*row).live:
+            if StandingDocument(*row).live:
                 raise collision(path, folder)
     for _ in connection.execute(_SQL["first_below"], (tenant_id, *bounds_below(path))):
         raise collision(path)

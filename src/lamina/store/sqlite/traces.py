@@ -29,7 +29,7 @@ from lamina.store.ports.sessions import SessionKey
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
 from lamina.store.rows import Row
-from lamina.store.rules.documents import Standing, stood_after
+from lamina.store.rules.documents import StandingDocument, stood_after
 from lamina.store.rules.traces import (
     STRIPPED,
     batch_in,
@@ -349,7 +349,7 @@ def _erase_outputs(connection: apsw.Connection, tenant_id: str, event_ids: str) 
 
 def _renew(connection: apsw.Connection, tenant_id: str, change: Change) -> None:
     place = (tenant_id, change.path)
-    stood = [Standing(*row) for row in connection.execute(_SQL["find_standing"], place)]
+    stood = [StandingDocument(*row) for row in connection.execute(_SQL["find_standing"], place)]
     after = stood_after(stood[0] if stood else None, change, stood[0].updated_at if stood else 0)
     ((number,),) = connection.execute(_SQL["commit_of_version"], (*place, after.version - 1))
     _ran(connection, "delete_versions", (tenant_id, json_list([change.path])))
