@@ -13,7 +13,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from lamina.hooks.choices import Line
-from lamina.hooks.memory import Memory
+from lamina.hooks.memory import LineMemory
 from lamina.hooks.running import run_hook
 from lamina.hooks.wire import ServerClient
 from lamina.kernel.time import SECOND_US
@@ -73,7 +73,7 @@ class Host:
     def use(self, tool: str, arguments: Mapping[str, Any]) -> None:
         self.world.clock.at += 60 * SECOND_US
         headers = {"X-Lamina-Agent": f"agent:{self.host}"}
-        memory = Memory(
+        memory = LineMemory(
             ServerClient(self._send, headers), Line("thread", "x"), "s", agent="a", scope=None, caller=""
         )
         memory._tool(tool, arguments)

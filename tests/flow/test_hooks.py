@@ -12,7 +12,7 @@ import pytest
 
 from given import ManualClock
 from hosting import Host
-from lamina.hooks.memory import Memory
+from lamina.hooks.memory import LineMemory
 from lamina.hooks.page import TOKENS_MAX, tokens
 from lamina.kernel.time import instant
 from lamina.language.temporal import find_times
@@ -222,14 +222,14 @@ def test_what_a_live_session_notes_while_another_sends_its_turns_stays(
     host.says("We ship on Friday.", session="one")
     host.stops("Noted: Friday.", session="one")
     host.is_away = False
-    keep = Memory.keep
+    keep = LineMemory.keep
 
-    def meanwhile(memory: Memory, *given: Any) -> None:
-        monkeypatch.setattr(Memory, "keep", keep)
+    def meanwhile(memory: LineMemory, *given: Any) -> None:
+        monkeypatch.setattr(LineMemory, "keep", keep)
         host.says("And no earlier.", session="one")
         memory.keep(*given)
 
-    monkeypatch.setattr(Memory, "keep", meanwhile)
+    monkeypatch.setattr(LineMemory, "keep", meanwhile)
     host.starts(session="two")
     host.stops("No earlier.", session="one")
     assert [text for _, text in kept(host)] == [

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from lamina.errors import Invalid
-from lamina.http.mem0.entities import Entities, entities_of
+from lamina.http.mem0.entities import OwnerIds, entities_of
 from lamina.http.mem0.filters import parse_memory_filter
-from lamina.http.mem0.memories import Memory, Origin
+from lamina.http.mem0.memories import Mem0Memory, Origin
 from lamina.http.mem0.writing import value_in
 from lamina.kernel.time import instant
 from lamina.kernel.views import EventView, FactView
@@ -46,10 +46,12 @@ def turn(scope: str, **tags: Any) -> EventView:
     )
 
 
-def memory(scope: str = "app:shop/user:ana", **tags: Any) -> Memory:
+def memory(scope: str = "app:shop/user:ana", **tags: Any) -> Mem0Memory:
     origin = Origin(type="fact", record_id="fact_1", scope=scope)
     kept = {"agent_id": "bot", "metadata": {"src": "mail", "rank": 3, "tags": ["a", "b"]}, **tags}
-    return Memory("mem_1", "Ana likes Darjeeling", origin, ("preference",), AT, AT, AT, turn(scope, **kept))
+    return Mem0Memory(
+        "mem_1", "Ana likes Darjeeling", origin, ("preference",), AT, AT, AT, turn(scope, **kept)
+    )
 
 
 @every_row(
@@ -145,21 +147,21 @@ def test_a_filter_that_nests_too_deep_is_refused() -> None:
 @pytest.mark.parametrize(
     ("entities", "scope"),
     [
-        (Entities(user_id="ana"), "user:ana"),
-        (Entities(user_id="ana@example.org"), "user:b64-YW5hQGV4YW1wbGUub3Jn"),
-        (Entities(agent_id="bot"), "agent:bot"),
-        (Entities(run_id="r1"), "ws:r1"),
-        (Entities(app_id="shop"), "app:shop"),
-        (Entities(user_id="ana", app_id="shop"), "app:shop/user:ana"),
+        (OwnerIds(user_id="ana"), "user:ana"),
+        (OwnerIds(user_id="ana@example.org"), "user:b64-YW5hQGV4YW1wbGUub3Jn"),
+        (OwnerIds(agent_id="bot"), "agent:bot"),
+        (OwnerIds(run_id="r1"), "ws:r1"),
+        (OwnerIds(app_id="shop"), "app:shop"),
+        (OwnerIds(user_id="ana", app_id="shop"), "app:shop/user:ana"),
     ],
 )
-def test_where_a_memory_lives_says_whose_it_is(entities: Entities, scope: str) -> None:
+def test_where_a_memory_lives_says_whose_it_is(entities: OwnerIds, scope: str) -> None:
     assert entities.home() == scope
     assert entities_of(scope) == entities
 
 
 def test_a_user_has_one_memory_whatever_agent_and_run_serve_them() -> None:
-    assert Entities(user_id="ana", agent_id="bot", run_id="r1").home() == "user:ana"
+    assert OwnerIds(user_id="ana", agent_id="bot", run_id="r1").home() == "user:ana"
     assert entities_of("org:acme/user:ana") is None
     assert entities_of("user:ana/app:shop") is None
 

@@ -12,7 +12,7 @@ from typing import Final, TextIO
 from lamina.hooks.choices import WrongChoice, choices_in
 from lamina.hooks.handling import Handling
 from lamina.hooks.hosts import HookEvent, HookOutput, moment_of, worded
-from lamina.hooks.memory import Memory
+from lamina.hooks.memory import LineMemory
 from lamina.hooks.notes import Notes, notes_folder
 from lamina.hooks.wire import Away, Refused, Send, ServerClient, sender
 
@@ -49,7 +49,7 @@ def run_hook(
     server = ServerClient(
         send or sender(choices, until), {name: value for name, value in headers.items() if value}
     )
-    memory = Memory(
+    memory = LineMemory(
         server, choices.line, moment.session, agent=agent, scope=choices.scope, caller=choices.actor or ""
     )
     notes = Notes(notes_folder(environment))

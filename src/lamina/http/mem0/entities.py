@@ -11,7 +11,7 @@ from lamina.errors import Invalid, Malformed
 from lamina.kernel.names import decoded, encoded
 from lamina.kernel.scopes import Scope
 
-__all__ = ["FIELDS", "Entities", "actor_of", "entities_of", "prefix_of_all", "require_id"]
+__all__ = ["FIELDS", "OwnerIds", "actor_of", "entities_of", "prefix_of_all", "require_id"]
 
 FIELDS: Final = ("user_id", "agent_id", "app_id", "run_id")
 _TYPES: Final = {"user_id": "user", "agent_id": "agent", "run_id": "ws"}
@@ -19,7 +19,7 @@ _TYPES: Final = {"user_id": "user", "agent_id": "agent", "run_id": "ws"}
 
 
 @dataclass(frozen=True, slots=True)
-class Entities:
+class OwnerIds:
     """Whom a memory belongs to; None where nobody was named."""
 
     user_id: str | None = None
@@ -52,7 +52,7 @@ class Entities:
         return Scope.parse(path)
 
 
-def entities_of(scope: str) -> Entities | None:
+def entities_of(scope: str) -> OwnerIds | None:
     """Whose memory a scope is; None for a scope that ``home`` never gives."""
     found: dict[str, str] = {}
     for segment in scope.split("/"):
@@ -63,11 +63,11 @@ def entities_of(scope: str) -> Entities | None:
         if field is None:
             return None
         found[field] = decoded(name)
-    known = Entities(**found)
+    known = OwnerIds(**found)
     return known if known.home() == scope else None
 
 
-def prefix_of_all(wanted: Entities, of: str) -> str:
+def prefix_of_all(wanted: OwnerIds, of: str) -> str:
     """How the scopes of every memory begin that is like ``wanted`` in all but the field ``of``."""
     outer = "" if wanted.app_id is None or of == "app_id" else f"app:{encoded(wanted.app_id)}/"
     return outer + ("app:" if of == "app_id" else f"{_TYPES[of]}:")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lamina.errors import Malformed, NotFound, Unsupported
 from lamina.http.mem0.asking import Asker
-from lamina.http.mem0.entities import FIELDS, Entities, require_id
+from lamina.http.mem0.entities import FIELDS, OwnerIds, require_id
 from lamina.http.mem0.filters import ANY
 from lamina.http.mem0.reading import homes_of
 from lamina.kernel.scopes import Scope
@@ -39,7 +39,7 @@ def delete_all(asker: Asker, named: Mapping[str, object]) -> Json:
             "a part of somebody's memory, or everybody's, is not deleted by one call",
             hint="name one user, agent or run, and an app where it has one; delete takes single memories",
         )
-    return _erased(asker, [Entities(**ids).home()])
+    return _erased(asker, [OwnerIds(**ids).home()])
 
 
 def delete_entity(asker: Asker, kind: str, name: str) -> Json:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.http.mem0.entities import FIELDS, require_id
-from lamina.http.mem0.memories import Memory
+from lamina.http.mem0.memories import Mem0Memory
 from lamina.http.mem0.times import bound
 from lamina.kernel.time import Instant
 
@@ -23,9 +23,9 @@ ANY: Final = "*"
 Homes = tuple[Mapping[str, str], ...]
 """Alternatives of what a filter says of the ids: each names some, and ``*`` for any."""
 
-_Test = Callable[[Memory], bool]
+_Test = Callable[[Mem0Memory], bool]
 _JOINS: Final = {"AND": "AND", "OR": "OR", "NOT": "NOT", "$and": "AND", "$or": "OR", "$not": "NOT"}
-_TIMES: Final[Mapping[str, Callable[[Memory], Instant]]] = {
+_TIMES: Final[Mapping[str, Callable[[Mem0Memory], Instant]]] = {
     "created_at": lambda memory: memory.created_at,
     "updated_at": lambda memory: memory.updated_at,
     "timestamp": lambda memory: memory.said_at,
@@ -163,7 +163,7 @@ def _on_metadata(key: str, value: object) -> MemoryFilter:
         return MemoryFilter(lambda memory: memory.metadata.get(key) is not None, ({},))
     wanted = _operators(key, value, _OF_METADATA)
 
-    def passes(memory: Memory) -> bool:
+    def passes(memory: Mem0Memory) -> bool:
         held = memory.metadata.get(key)
         return _holds_of_any(held, wanted) if isinstance(held, list) else _holds(held, wanted)
 

@@ -9,14 +9,14 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
-from lamina.http.mem0.entities import Entities
+from lamina.http.mem0.entities import OwnerIds
 from lamina.http.mem0.tags import entities_behind, tags_of
 from lamina.kernel.time import Instant, rfc3339, rfc3339_or_none
 from lamina.kernel.views import EventView, FactView
 
 __all__ = [
     "MEMORY",
-    "Memory",
+    "Mem0Memory",
     "MemoryShown",
     "Origin",
     "as_json",
@@ -61,7 +61,7 @@ class MemoryShown(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Mem0Memory:
     """A memory as a call reads it. ``behind`` is the turn by which it is shown, where there is one."""
 
     id: str
@@ -75,7 +75,7 @@ class Memory:
     superseded_by: str | None = None
 
     @property
-    def entities(self) -> Entities:
+    def entities(self) -> OwnerIds:
         """Whose it is."""
         return entities_behind(self.origin.scope, self.behind)
 
@@ -97,7 +97,7 @@ def memory_of_fact(
     *,
     first: EventView | None,
     superseded_by: str | None,
-) -> Memory:
+) -> Mem0Memory:
     """The memory of a fact, as ``behind`` shows it; ``first`` is the turn that began what it stands for."""
     began = fact.recorded_from if first is None else first.context.recorded_at
     origin = Origin(
@@ -107,7 +107,7 @@ def memory_of_fact(
         valid_from=rfc3339(fact.valid_from),
         valid_to=rfc3339_or_none(fact.valid_to),
     )
-    return Memory(
+    return Mem0Memory(
         id=memory_id,
         text=text_of_fact(fact),
         origin=origin,
@@ -120,9 +120,9 @@ def memory_of_fact(
     )
 
 
-def memory_of_turn(event: EventView, memory_id: str) -> Memory:
+def memory_of_turn(event: EventView, memory_id: str) -> Mem0Memory:
     """The memory that a turn is by itself."""
-    return Memory(
+    return Mem0Memory(
         id=memory_id,
         text=text_of_turn(event),
         origin=Origin(type="turn", record_id=event.id, scope=event.scope),
@@ -149,7 +149,7 @@ def text_of_turn(event: EventView) -> str:
 
 
 def as_json(
-    memory: Memory, score: float | None = None, fields: Collection[str] = ()
+    memory: Mem0Memory, score: float | None = None, fields: Collection[str] = ()
 ) -> dict[str, Any]:  # Any: JSON
     """A memory on the wire, or those ``fields`` of it that a client asks for."""
     entities, tags = memory.entities, tags_of(memory.behind)

@@ -8,11 +8,11 @@ from typing import Any, Final
 from lamina import limits
 from lamina.errors import Invalid, Malformed, NotFound
 from lamina.http.mem0.asking import Asker
-from lamina.http.mem0.entities import FIELDS, Entities, entities_of, prefix_of_all
+from lamina.http.mem0.entities import FIELDS, OwnerIds, entities_of, prefix_of_all
 from lamina.http.mem0.filters import ANY, MemoryFilter, parse_memory_filter
-from lamina.http.mem0.memories import Memory, as_json
+from lamina.http.mem0.memories import Mem0Memory, as_json
 from lamina.http.mem0.requests import ListAsked, SearchAsked
-from lamina.http.mem0.shelf import ReadPoint, Shelf
+from lamina.http.mem0.shelf import CallReads, ReadPoint
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339, to_datetime
 
@@ -38,8 +38,8 @@ def whoami(asker: Asker) -> Json:
 
 def list_page(asker: Asker, asked: ListAsked, address: str) -> Json:
     """A page of memories, the newest first; ``count`` is how many there are in all."""
-    shelf, matched, moment = Shelf(asker.ask), _filter_of(asked), _moment(asked, asker)
-    found: list[Memory] = []
+    shelf, matched, moment = CallReads(asker.ask), _filter_of(asked), _moment(asked, asker)
+    found: list[Mem0Memory] = []
     for scope in _scopes(asker, matched):
         facts, events = shelf.scan(scope)
         found += _kept([shelf.memories_of_fact(fact, moment) for fact in facts], asked, matched, asker)
@@ -61,8 +61,8 @@ def list_page(asker: Asker, asked: ListAsked, address: str) -> Json:
 
 def search_page(asker: Asker, asked: SearchAsked) -> Json:
     """The memories that fit a question, best first."""
-    shelf, matched, moment = Shelf(asker.ask), _filter_of(asked), _moment(asked, asker)
-    ranked: list[tuple[float, Memory]] = []
+    shelf, matched, moment = CallReads(asker.ask), _filter_of(asked), _moment(asked, asker)
+    ranked: list[tuple[float, Mem0Memory]] = []
     wanted = asked.top_k or _TOP_K
     for scope in _scopes(asker, matched):
         pack = asker.ask("recall", _question(asked, scope, wanted))
@@ -129,8 +129,8 @@ def _moment(asked: ListAsked, asker: Asker) -> ReadPoint:
 
 
 def _kept(
-    offered: Iterable[Sequence[Memory]], asked: ListAsked, matched: MemoryFilter, asker: Asker
-) -> list[Memory]:
+    offered: Iterable[Sequence[Mem0Memory]], asked: ListAsked, matched: MemoryFilter, asker: Asker
+) -> list[Mem0Memory]:
     """Of each memory the first shape that passes: what is said in two runs is found by either."""
     today = to_datetime(asker.now).date()
     found = []
@@ -170,7 +170,7 @@ def _scopes(asker: Asker, matched: MemoryFilter) -> list[Scope]:
 
 def homes_of(asker: Asker, home: Mapping[str, str]) -> list[Scope]:
     """The scopes of those that ids name, ``*`` for any."""
-    named = Entities(**{field: value for field, value in home.items() if value != ANY})
+    named = OwnerIds(**{field: value for field, value in home.items() if value != ANY})
     inner = next((field for field in ("user_id", "agent_id", "run_id") if field in home), None)
     unnamed = [field for field in ("app_id", inner) if field is not None and home.get(field) == ANY]
     if not unnamed:
@@ -182,7 +182,7 @@ def homes_of(asker: Asker, home: Mapping[str, str]) -> list[Scope]:
     return [each.home() for each in fitting]
 
 
-def _fits(known: Entities, home: Mapping[str, str]) -> bool:
+def _fits(known: OwnerIds, home: Mapping[str, str]) -> bool:
     """Whether a scope is one of those that a home names; an app that is not named is none."""
     inner = next((field for field in ("user_id", "agent_id", "run_id") if field in home), None)
     for field in FIELDS:
@@ -241,7 +241,7 @@ def event_state(asker: Asker, event_id: str) -> Json:
             "NOT_FOUND", "no call of add that you may read has this id", details={"id": event_id[:128]}
         )
     shelf, states = (
-        Shelf(asker.ask),
+        CallReads(asker.ask),
         [asker.ask("lifecycle_memory_event", {"evt_id": each}) for each in turns],
     )
     failed = any(state.errors for state in states)

@@ -9,7 +9,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from lamina import limits
 from lamina.errors import Invalid
-from lamina.http.mem0.entities import FIELDS, Entities, require_id
+from lamina.http.mem0.entities import FIELDS, OwnerIds, require_id
 from lamina.http.mem0.times import bound
 
 __all__ = [
@@ -83,9 +83,9 @@ class _Named(_Asked):
         return {**given, **named}
 
     @property
-    def entities(self) -> Entities:
+    def entities(self) -> OwnerIds:
         """The ids that stand beside the rest."""
-        return Entities(self.user_id, self.agent_id, self.app_id, self.run_id)
+        return OwnerIds(self.user_id, self.agent_id, self.app_id, self.run_id)
 
 
 class MessageIn(_Asked):

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 from lamina import limits
 from lamina.errors import LaminaError
-from lamina.http.mem0.memories import MEMORY, Memory, memory_of_fact, memory_of_turn, text_of_turn
+from lamina.http.mem0.memories import MEMORY, Mem0Memory, memory_of_fact, memory_of_turn, text_of_turn
 from lamina.http.mem0.tags import tags_of
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.kernel.views import EventView, FactView
 
-__all__ = ["ReadPoint", "Shelf"]
+__all__ = ["CallReads", "ReadPoint"]
 
 Ask = Callable[[str, Mapping[str, Any]], Any]
 _ALWAYS: Final = "0001-01-01.."
@@ -36,7 +36,7 @@ class ReadPoint:
     latest_only: bool = True
 
 
-class Shelf:
+class CallReads:
     """What one call has read. It asks for everything once."""
 
     def __init__(self, ask: Ask) -> None:
@@ -139,7 +139,7 @@ class Shelf:
 
     # ---- what is a memory
 
-    def memories_of_fact(self, fact: FactView, moment: ReadPoint) -> list[Memory]:
+    def memories_of_fact(self, fact: FactView, moment: ReadPoint) -> list[Mem0Memory]:
         """The memory of a fact, once for each turn that says it, newest first: which is shown depends on what is asked for.
 
         Nothing where it is none at the moment.
@@ -175,7 +175,7 @@ class Shelf:
         said = [turn.context.observed_at for turn in self.turns(fact)]
         return min([fact.valid_from, *said]) <= moment.at
 
-    def memory_of_turn(self, event: EventView, moment: ReadPoint) -> Memory | None:
+    def memory_of_turn(self, event: EventView, moment: ReadPoint) -> Mem0Memory | None:
         """The memory that a turn is, or None where it is none."""
         tags = tags_of(event)
         hidden = event.excluded_from_recall or event.quarantined or event.modality != _SPOKEN

@@ -8,9 +8,9 @@ from typing import Any
 from lamina import limits
 from lamina.errors import NotFound
 from lamina.http.mem0.asking import Asker
-from lamina.http.mem0.entities import Entities, entities_of
-from lamina.http.mem0.memories import MEMORY, Memory, as_json, memory_of_turn, text_of_fact, text_of_turn
-from lamina.http.mem0.shelf import ReadPoint, Shelf
+from lamina.http.mem0.entities import OwnerIds, entities_of
+from lamina.http.mem0.memories import MEMORY, Mem0Memory, as_json, memory_of_turn, text_of_fact, text_of_turn
+from lamina.http.mem0.shelf import CallReads, ReadPoint
 from lamina.http.mem0.tags import replaces_label, tags_of
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.time import rfc3339
@@ -30,12 +30,12 @@ class StandingMemory:
     scope: str
     chain: tuple[FactView, ...] = ()
     event: EventView | None = None
-    memory: Memory | None = None
+    memory: Mem0Memory | None = None
 
     @property
-    def entities(self) -> Entities:
+    def entities(self) -> OwnerIds:
         """Whose it is, by where it is kept."""
-        return entities_of(self.scope) or Entities()
+        return entities_of(self.scope) or OwnerIds()
 
     @property
     def fact(self) -> FactView | None:
@@ -43,7 +43,7 @@ class StandingMemory:
         return self.chain[-1] if self.chain and self.event is None else None
 
 
-def standing(asker: Asker, shelf: Shelf, memory_id: str) -> StandingMemory:
+def standing(asker: Asker, shelf: CallReads, memory_id: str) -> StandingMemory:
     """What an id names, as it stands now; raises ``NotFound`` where the caller may read nothing behind it."""
     kind, _, rest = memory_id.partition("_")
     if kind == "evt" and prefix_of(memory_id) is Prefix.EVENT:
@@ -100,7 +100,7 @@ def not_held(memory_id: str) -> NotFound:
 
 def one(asker: Asker, memory_id: str) -> Json:
     """A memory as it stands now; raises ``NotFound`` once it has ended."""
-    found = standing(asker, Shelf(asker.ask), memory_id)
+    found = standing(asker, CallReads(asker.ask), memory_id)
     if found.memory is None:
         raise not_held(memory_id)
     return as_json(found.memory)
@@ -111,7 +111,7 @@ def one(asker: Asker, memory_id: str) -> Json:
 
 def history(asker: Asker, memory_id: str) -> list[Json]:
     """What became of a memory, oldest first: how it began, each value that took its place, and its end."""
-    shelf = Shelf(asker.ask)
+    shelf = CallReads(asker.ask)
     found = standing(asker, shelf, memory_id)
     rows: list[Json] = []
     said: str | None = None
@@ -127,7 +127,7 @@ def history(asker: Asker, memory_id: str) -> list[Json]:
     return rows + _turn_rows(shelf, found, said)
 
 
-def _turn_rows(shelf: Shelf, found: StandingMemory, said: str | None) -> list[Json]:
+def _turn_rows(shelf: CallReads, found: StandingMemory, said: str | None) -> list[Json]:
     """What turns made of a memory: the words that took one another's place, and its end."""
     first = shelf.event(found.memory_id) if not found.chain else None
     turns = _back_from(shelf, found.event)
@@ -145,7 +145,7 @@ def _turn_rows(shelf: Shelf, found: StandingMemory, said: str | None) -> list[Js
     return rows
 
 
-def _back_from(shelf: Shelf, last: EventView | None) -> list[EventView]:
+def _back_from(shelf: CallReads, last: EventView | None) -> list[EventView]:
     """The turns that were a memory one after another, up to the one that is it now."""
     turns = [] if last is None else [last]
     while turns and len(turns) < limits.MEM0_CHAIN_MAX and tags_of(turns[0]).replaces is not None:

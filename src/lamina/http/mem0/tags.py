@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lamina.http.mem0.entities import Entities, entities_of
+from lamina.http.mem0.entities import OwnerIds, entities_of
 from lamina.kernel.views import EventView
 
 __all__ = ["REPLACES", "TAGS", "Tags", "entities_behind", "replaces_label", "tags_of"]
@@ -43,11 +43,11 @@ def tags_of(event: EventView | None) -> Tags:
         return Tags()
 
 
-def entities_behind(scope: str, event: EventView | None) -> Entities:
+def entities_behind(scope: str, event: EventView | None) -> OwnerIds:
     """Whose memory a turn of a scope is: by the scope, and where that does not say, by the turn."""
-    home, tags = entities_of(scope) or Entities(), tags_of(event)
+    home, tags = entities_of(scope) or OwnerIds(), tags_of(event)
     session = None if event is None else event.observed_actor.session
-    return Entities(
+    return OwnerIds(
         user_id=home.user_id,
         agent_id=home.agent_id or tags.agent_id,
         app_id=home.app_id,

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from lamina.errors import Forbidden, Invalid, NotFound, Unsupported
 from lamina.http.mem0.asking import Asker
-from lamina.http.mem0.entities import Entities, actor_of, entities_of
-from lamina.http.mem0.memories import Memory, as_json, text_of_fact
+from lamina.http.mem0.entities import OwnerIds, actor_of, entities_of
+from lamina.http.mem0.memories import Mem0Memory, as_json, text_of_fact
 from lamina.http.mem0.requests import AddAsked, BatchAsked, MessageIn, UpdateAsked
-from lamina.http.mem0.shelf import Shelf
+from lamina.http.mem0.shelf import CallReads
 from lamina.http.mem0.standing import StandingMemory, not_held, standing
 from lamina.http.mem0.tags import TAGS, Tags, entities_behind, replaces_label, tags_of
 from lamina.kernel.time import Instant, rfc3339
@@ -60,7 +60,7 @@ def add(asker: Asker, asked: AddAsked) -> Json:
 
 def _turn(
     message: MessageIn,
-    entities: Entities,
+    entities: OwnerIds,
     tags: Tags,
     at: Instant,
     *,
@@ -120,7 +120,7 @@ def update(asker: Asker, memory_id: str, asked: UpdateAsked, *, waits: bool = Tr
     """Let a memory say something else. A fact whose sentence stays but for its value is corrected; of anything else the memory becomes
     the new words, and what it said before is retracted."""
     text = _text_of(asked)
-    shelf = Shelf(asker.ask)
+    shelf = CallReads(asker.ask)
     found = standing(asker, shelf, memory_id)
     memory = _standing_memory(found)
     if _plain(memory.text) == _plain(text):
@@ -134,7 +134,7 @@ def update(asker: Asker, memory_id: str, asked: UpdateAsked, *, waits: bool = Tr
         _replace(asker, found, memory, text, asked, waits=waits)
         status = "replaced"
     answer = {"message": f"The memory is {status}. {_NOT_ERASED}", "status": status}
-    after = standing(asker, Shelf(asker.ask), memory_id).memory if waits else None
+    after = standing(asker, CallReads(asker.ask), memory_id).memory if waits else None
     if after is None or after.text == memory.text:
         # Derivation is behind: what was asked is on disk, and on its way.
         return {**as_json(memory), "memory": text, **answer, "stage": "captured"}
@@ -152,7 +152,7 @@ def _text_of(asked: UpdateAsked) -> str:
     return " ".join(asked.text.split())
 
 
-def _standing_memory(found: StandingMemory) -> Memory:
+def _standing_memory(found: StandingMemory) -> Mem0Memory:
     if found.memory is None or found.memory.superseded_by is not None:
         raise not_held(found.memory_id)
     return found.memory
@@ -186,9 +186,9 @@ def _plain(text: str) -> str:
 
 def _correct(
     asker: Asker,
-    shelf: Shelf,
+    shelf: CallReads,
     fact: FactView,
-    memory: Memory,
+    memory: Mem0Memory,
     text: str,
     value: Any,  # Any: as ``value_in`` gives it
     asked: UpdateAsked,
@@ -201,7 +201,7 @@ def _correct(
     asker.ask("fact_correct", request)
 
 
-def _spoken(shelf: Shelf, fact: FactView, memory: Memory) -> Json:
+def _spoken(shelf: CallReads, fact: FactView, memory: Mem0Memory) -> Json:
     """Who corrects: whoever said it, for whom the caller speaks, as when it was added."""
     turns = shelf.turns(fact)
     if turns:
@@ -211,7 +211,7 @@ def _spoken(shelf: Shelf, fact: FactView, memory: Memory) -> Json:
 
 
 def _replace(
-    asker: Asker, found: StandingMemory, memory: Memory, text: str, asked: UpdateAsked, *, waits: bool
+    asker: Asker, found: StandingMemory, memory: Mem0Memory, text: str, asked: UpdateAsked, *, waits: bool
 ) -> None:
     """Retract what a memory said and keep new words in its place, as they stand."""
     scope = memory.origin.scope
@@ -246,7 +246,7 @@ def update_many(asker: Asker, asked: BatchAsked) -> Json:
     """Update several memories, one after another; each is looked up before the first is touched."""
     for item in asked.memories:
         _text_of(item)
-        _standing_memory(standing(asker, Shelf(asker.ask), item.memory_id))
+        _standing_memory(standing(asker, CallReads(asker.ask), item.memory_id))
     done = [
         update(replace(asker, key=f"{asker.key[:48]}-{number}"), item.memory_id, item, waits=last)
         for number, item, last in _counted(asked)
@@ -263,7 +263,7 @@ def update_many(asker: Asker, asked: BatchAsked) -> Json:
 
 def delete(asker: Asker, memory_id: str, *, waits: bool = True) -> Json:
     """Retract a memory: nobody reads it as held any more, and nothing of it is erased."""
-    found = standing(asker, Shelf(asker.ask), memory_id)
+    found = standing(asker, CallReads(asker.ask), memory_id)
     _retract(asker, found, _standing_memory(found), "It was deleted.", waits=waits)
     return {
         "message": f"The memory is retracted. {_NOT_ERASED}",
@@ -273,19 +273,19 @@ def delete(asker: Asker, memory_id: str, *, waits: bool = True) -> Json:
     }
 
 
-def _retract(asker: Asker, found: StandingMemory, memory: Memory, why: str, *, waits: bool) -> None:
+def _retract(asker: Asker, found: StandingMemory, memory: Mem0Memory, why: str, *, waits: bool) -> None:
     fact = found.fact
     if fact is None:
         asker.ask("lifecycle_cancel", {"evt_id": memory.origin.record_id})
         return
-    request: Json = {"fact_id": fact.id, "why": why, **_spoken(Shelf(asker.ask), fact, memory)}
+    request: Json = {"fact_id": fact.id, "why": why, **_spoken(CallReads(asker.ask), fact, memory)}
     asker.ask("fact_retract", request | ({"wait": _VISIBLE} if waits else {}))
 
 
 def delete_many(asker: Asker, asked: BatchAsked) -> Json:
     """Retract several memories, one after another; each is looked up before the first is touched."""
     for item in asked.memories:
-        _standing_memory(standing(asker, Shelf(asker.ask), item.memory_id))
+        _standing_memory(standing(asker, CallReads(asker.ask), item.memory_id))
     for _, item, last in _counted(asked):
         delete(asker, item.memory_id, waits=last)
     return {

@@ -17,7 +17,7 @@ from typing import Any, Final
 from lamina.hooks.checkout import checkout_of
 from lamina.hooks.choices import Choices
 from lamina.hooks.hosts import HookEvent, HookOutput
-from lamina.hooks.memory import Memory
+from lamina.hooks.memory import LineMemory
 from lamina.hooks.notes import LineNotes, Notes, SessionNotes, Turn
 from lamina.hooks.page import (
     PAGE_TOKENS_MIN,
@@ -55,7 +55,7 @@ class Handling:
 
     moment: HookEvent
     choices: Choices
-    memory: Memory
+    memory: LineMemory
     notes: Notes
     environment: Mapping[str, str]
     now: datetime

@@ -16,7 +16,7 @@ from lamina.hooks.notes import Turn
 from lamina.hooks.wire import Away, Refused, ServerClient
 from lamina.language.secret_formats import masked
 
-__all__ = ["CHECKPOINT", "LoggedTurn", "Memory", "Recalled"]
+__all__ = ["CHECKPOINT", "LineMemory", "LoggedTurn", "Recalled"]
 
 CHECKPOINT: Final = "lamina:checkpoint"
 """The label of what hooks write down by themselves, beside that of the line of work."""
@@ -47,7 +47,7 @@ class Recalled:
     ids: tuple[str, ...]
 
 
-class Memory:
+class LineMemory:
     """A server's memory of one line of work, as a host's session sees it."""
 
     def __init__(
