@@ -12,7 +12,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from lamina.hooks.choices import Line
+from lamina.hooks.choices import WorkLine
 from lamina.hooks.memory import LineMemory
 from lamina.hooks.running import run_hook
 from lamina.hooks.wire import ServerClient
@@ -74,7 +74,7 @@ class Host:
         self.world.clock.at += 60 * SECOND_US
         headers = {"X-Lamina-Agent": f"agent:{self.host}"}
         memory = LineMemory(
-            ServerClient(self._send, headers), Line("thread", "x"), "s", agent="a", scope=None, caller=""
+            ServerClient(self._send, headers), WorkLine("thread", "x"), "s", agent="a", scope=None, caller=""
         )
         memory._tool(tool, arguments)
 

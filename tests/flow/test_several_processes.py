@@ -19,7 +19,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from lamina.cli.fork_server import can_fork
-from lamina.cli.share import Share, processes_of
+from lamina.cli.share import ServingProcess, processes_of
 from lamina.errors import Invalid
 from processes import answers, wait_until
 
@@ -212,11 +212,11 @@ def test_what_is_still_loading_ends_with_its_supervisor() -> None:
 
 
 def test_a_share_is_what_its_words_say() -> None:
-    share = Share(2, 3, (4, 5), 6, 7, 8, begins=True)
-    assert Share.parse(str(share)) == share
+    share = ServingProcess(2, 3, (4, 5), 6, 7, 8, begins=True)
+    assert ServingProcess.parse(str(share)) == share
     for text in ("", "2/3/4/5", "2/3/x/6/7/8/0"):
         with pytest.raises(Invalid):
-            Share.parse(text)
+            ServingProcess.parse(text)
 
 
 def test_one_core_is_left_to_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:

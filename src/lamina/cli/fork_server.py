@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from lamina.cli.process import share_heaps, use_one_core_a_product
-from lamina.cli.share import Share
+from lamina.cli.share import ServingProcess
 from lamina.errors import LaminaError
 
 __all__ = ["MESSAGE_BYTES_MAX", "can_fork", "forked"]
@@ -44,7 +44,7 @@ def can_fork() -> bool:
     return True
 
 
-def forked(descriptor: int) -> Share | None:
+def forked(descriptor: int) -> ServingProcess | None:
     """Serve the supervisor at the other end of a socket: in each process that is forked off its share, at the end None.
 
     A request names a share and brings its line, and is answered with the number of the process and a descriptor of it; or it
@@ -71,7 +71,7 @@ def forked(descriptor: int) -> Share | None:
             if pid == 0:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 _be_called(_SERVES)
-                return replace(Share.parse(str(asked["share"])), line=line)
+                return replace(ServingProcess.parse(str(asked["share"])), line=line)
             os.close(line)
             process = os.pidfd_open(pid)  # of one that ended already, too: nobody else waits for it
             _answer(supervisor, {"pid": pid}, process)

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Protocol
 
 from lamina.cli.fork_server import MESSAGE_BYTES_MAX
-from lamina.cli.share import Share
+from lamina.cli.share import ServingProcess
 
 __all__ = ["ForkServer", "Forked", "KeptProcess", "adopt_orphans", "reap_orphans"]
 
@@ -83,7 +83,7 @@ class ForkServer:
         self._line: socket.socket | None = None
         self._closed = False
 
-    def begin(self, share: Share) -> Forked:
+    def begin(self, share: ServingProcess) -> Forked:
         """Fork a process for a share, which is given its line; raises ``OSError`` where there is no room for one."""
         with self._count:
             self._waiting += 1
@@ -99,7 +99,7 @@ class ForkServer:
                 if is_idle:
                     self._end()
 
-    def _begun(self, share: Share) -> Forked:
+    def _begun(self, share: ServingProcess) -> Forked:
         for left in reversed(range(_TRIES)):
             try:
                 line = self._started()

@@ -113,17 +113,17 @@ def serve(
     """Start the server and its worker. Everything is kept in one folder."""
     if sys.stderr.isatty() and share is None and forks is None:
         typer.echo("starting ...", err=True)  # loading takes seconds, and a person wonders
-    from lamina.cli.share import Line, Share, processes_of
+    from lamina.cli.share import ServingProcess, SupervisorLine, processes_of
 
     line = None
-    shared = None if share is None else Share.parse(share)
+    shared = None if share is None else ServingProcess.parse(share)
     if forks is not None:
         from lamina.cli.fork_server import forked
 
         if (shared := forked(forks)) is None:
             return
     if shared is not None:
-        line = Line.of(shared)  # before anything is loaded: a process that begins has the port, too
+        line = SupervisorLine.of(shared)  # before anything is loaded: a process that begins has the port, too
         line.end_with_it()
     settings = chosen_settings(
         port=port, data=data, preset=preset, host=host, workers=workers, processes=processes

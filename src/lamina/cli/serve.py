@@ -22,7 +22,7 @@ from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
 from lamina.cli.process import allow_connections, collect_seldom, share_heaps, use_one_core_a_product
 from lamina.cli.retain import DailyRetention
-from lamina.cli.share import Line, Share, say_token, say_where
+from lamina.cli.share import ServingProcess, SupervisorLine, say_token, say_where
 from lamina.cli.supervise import Workers
 from lamina.cli.trim import RegularTrim
 from lamina.cli.warm import Warming
@@ -43,8 +43,8 @@ _KEEP_ALIVE_S = 75  # longer than the pause between two turns of a chat, so that
 def run_server(
     settings: Settings,
     local: int | None = None,
-    share: Share | None = None,
-    line: Line | None = None,
+    share: ServingProcess | None = None,
+    line: SupervisorLine | None = None,
 ) -> None:
     """Serve until interrupted; with ``share`` as one of several processes, until their supervisor at the other end of the ``line`` is gone.
 
@@ -86,8 +86,8 @@ def _end_with_input() -> None:
 def _serve(
     settings: Settings,
     listeners: list[socket.socket],
-    share: Share | None = None,
-    line: Line | None = None,
+    share: ServingProcess | None = None,
+    line: SupervisorLine | None = None,
     *,
     shows_token: bool = True,
 ) -> None:
@@ -127,7 +127,7 @@ def _serve(
             print("lamina stopped", file=sys.stderr, flush=True)
 
 
-def _beside(settings: Settings, server: Server, share: Share | None) -> list[Workers | Behind]:
+def _beside(settings: Settings, server: Server, share: ServingProcess | None) -> list[Workers | Behind]:
     """What runs beside the calls, begun: of several processes the first does what is done once for the folder."""
     begun: list[Workers | Behind] = [Warming(server.recalling.warm), RegularTrim(server.failures)]
     if share is None:
@@ -163,7 +163,11 @@ class _Uvicorn(uvicorn.Server):
     """Uvicorn waits at its end for every connection: the streams among them have to be told."""
 
     def __init__(
-        self, config: uvicorn.Config, server: Server, line: Line | None = None, token: str | None = None
+        self,
+        config: uvicorn.Config,
+        server: Server,
+        line: SupervisorLine | None = None,
+        token: str | None = None,
     ) -> None:
         super().__init__(config)
         self._lamina = server

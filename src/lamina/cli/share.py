@@ -16,7 +16,7 @@ from typing import Final, Self
 from lamina.errors import Invalid
 from lamina.settings import Settings, cores
 
-__all__ = ["Line", "Share", "processes_of", "say_token", "say_where"]
+__all__ = ["ServingProcess", "SupervisorLine", "processes_of", "say_token", "say_where"]
 
 _PARTS: Final = 7
 
@@ -41,7 +41,7 @@ def say_token(token: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ServingProcess:
     """One serving process among several: its number, from 1, of how many; the sockets that all of them take connections
     from, its line to the supervisor, and the memory that all of them count in and hold vectors in, as file descriptors."""
 
@@ -81,7 +81,7 @@ class Share:
         return (*self.listeners, self.line, self.tallies, self.blocks)
 
 
-class Line:
+class SupervisorLine:
     """A line between the supervisor and one process: messages of what fails, by part, in both ways."""
 
     def __init__(self, end: socket.socket) -> None:
@@ -91,7 +91,7 @@ class Line:
         self._unheard: Mapping[str, object] | None = None
 
     @classmethod
-    def of(cls, share: Share) -> Self:
+    def of(cls, share: ServingProcess) -> Self:
         """The line of a serving process."""
         return cls(socket.socket(fileno=share.line))
 

@@ -23,7 +23,7 @@ from lamina.cli.forking import ForkServer, KeptProcess, adopt_orphans, reap_orph
 from lamina.cli.keeper import keeping
 from lamina.cli.listening import listen
 from lamina.cli.local_socket import bound, lock_of
-from lamina.cli.share import Line, Share, say_token, say_where
+from lamina.cli.share import ServingProcess, SupervisorLine, say_token, say_where
 from lamina.cli.supervise import SupervisedProcess, Workers
 from lamina.observe.figures import CallCounts
 from lamina.observe.logs import set_up_logging
@@ -75,7 +75,7 @@ class _Serving:
         self._blocks = shared_memory("lamina-blocks", 0)  # whoever holds vectors in it makes it larger
         self._failures = Failures(lambda _: self._spread())
         self._lock = threading.Lock()
-        self._lines: dict[int, Line] = {}
+        self._lines: dict[int, SupervisorLine] = {}
         self._failing: dict[int, dict[str, str]] = {}
         self._ready = threading.Event()
         self._first_ended: int | None = None
@@ -135,10 +135,10 @@ class _Serving:
     def _begin(self, number: int) -> KeptProcess:
         """Start the process of a number, with a line of its own."""
         ours, theirs = socket.socketpair()
-        line = Line(ours)
+        line = SupervisorLine(ours)
         with theirs:
             listeners = tuple(each.fileno() for each in self._listeners)
-            share = Share(
+            share = ServingProcess(
                 number,
                 self._of,
                 listeners,
@@ -161,7 +161,7 @@ class _Serving:
         ).start()
         return process
 
-    def _started(self, share: Share) -> KeptProcess:
+    def _started(self, share: ServingProcess) -> KeptProcess:
         if self._forks is not None:
             return self._forks.begin(share)
         return subprocess.Popen(  # noqa: S603 - our own module
@@ -175,7 +175,7 @@ class _Serving:
         command += ["--preset", settings.preset, "--host", settings.host, "--port", str(settings.port)]
         return [*command, "--workers", str(settings.workers)]
 
-    def _attend(self, number: int, line: Line, process: KeptProcess) -> None:
+    def _attend(self, number: int, line: SupervisorLine, process: KeptProcess) -> None:
         """Hear a process out, to its end."""
         line.listen(lambda message: self._told(number, message))
         line.close()

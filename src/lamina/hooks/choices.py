@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["FILE", "Choices", "Line", "WrongChoice", "choices_in", "own_folder"]
+__all__ = ["FILE", "Choices", "WorkLine", "WrongChoice", "choices_in", "own_folder"]
 
 FILE: Final = ".lamina.toml"
 _KINDS: Final = ("user", "peer", "thread", "task")
@@ -33,7 +33,7 @@ class WrongChoice(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WorkLine:
     """A line of work: the subject of its capsule."""
 
     kind: str
@@ -53,7 +53,7 @@ class Choices:
     """
 
     folder: Path
-    line: Line
+    line: WorkLine
     data: tuple[Path, ...]
     url: str | None = None
     token: str = ""
@@ -145,7 +145,7 @@ _CHECKS: Final[Mapping[str, tuple[type, str]]] = {
 }
 
 
-def _line(text: str) -> Line:
+def _line(text: str) -> WorkLine:
     kind, colon, name = text.strip().partition(":")
     if not colon:
         kind, name = "thread", kind
@@ -153,10 +153,10 @@ def _line(text: str) -> Line:
         raise WrongChoice(
             f"the subject {text[:80]!r} is not KIND:ID, such as thread:checkout-rewrite; kinds: {', '.join(_KINDS)}"
         )
-    return Line(kind, name.strip())
+    return WorkLine(kind, name.strip())
 
 
-def _line_of(folder: Path) -> Line:
+def _line_of(folder: Path) -> WorkLine:
     """A name that two folders do not share: a capsule of another project is worse than none."""
     slug = re.sub(r"[^a-z0-9]+", "-", folder.name.lower()).strip("-")[:40] or "work"
-    return Line("thread", f"{slug}-{hashlib.sha256(str(folder).encode()).hexdigest()[:6]}")
+    return WorkLine("thread", f"{slug}-{hashlib.sha256(str(folder).encode()).hexdigest()[:6]}")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lamina.hooks.choices import Line
+from lamina.hooks.choices import WorkLine
 from lamina.hooks.memory import LoggedTurn, Recalled
 from lamina.kernel.shown import on_one_line, quoted
 
@@ -42,7 +42,7 @@ def tokens(text: str) -> int:
 class Start:
     """What a start has to tell beside the page."""
 
-    line: Line
+    line: WorkLine
     has_capsule: bool
     said: Sequence[LoggedTurn] = ()
 
@@ -69,7 +69,7 @@ def recall_block(recalled: Recalled) -> str:
     )
 
 
-def wish(line: Line) -> str:
+def wish(line: WorkLine) -> str:
     """Why a turn is not over yet."""
     return (
         f"Lamina: bring the capsule of {line.kind} {quoted(line.id)} up to date before you stop, so that a later session can go on from it. "
@@ -85,7 +85,7 @@ def _framed(tag: str, attributes: str, body: str) -> str:
     return f"<{' '.join([tag, attributes]).strip()}>\n{inner}\n</{tag}>"
 
 
-def _how(line: Line, has_capsule: bool) -> str:
+def _how(line: WorkLine, has_capsule: bool) -> str:
     named = f"subject_kind={line.kind}, subject_id={line.id}"
     if has_capsule:
         return f"To keep this up to date: capsule_write, or capsule_patch for one item, with {named}."

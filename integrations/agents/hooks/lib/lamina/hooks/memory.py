@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from lamina.hooks.choices import Line
+from lamina.hooks.choices import WorkLine
 from lamina.hooks.notes import Turn
 from lamina.hooks.wire import Away, Refused, ServerClient
 from lamina.language.secret_formats import masked
@@ -51,7 +51,14 @@ class LineMemory:
     """A server's memory of one line of work, as a host's session sees it."""
 
     def __init__(
-        self, server: ServerClient, line: Line, session: str, *, agent: str, scope: str | None, caller: str
+        self,
+        server: ServerClient,
+        line: WorkLine,
+        session: str,
+        *,
+        agent: str,
+        scope: str | None,
+        caller: str,
     ) -> None:
         self._server, self._line, self._session, self._agent = server, line, session, agent
         self._scope, self._caller = scope, caller
