@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from lamina.forget.counting import Area, plan_of, resting_alone
 from lamina.kernel.scopes import Scope
-from lamina.store.ports.citations import Candidate, Citation
+from lamina.store.ports.citations import Citation, ErasureCandidate
 
 SCOPES = [Scope(path) for path in ("user:a", "user:a/ws:x", "user:b", "ws:x", "ws:y", "user:a/ws:held")]
 LAYERS = ("fact", "belief", "ep", "concept")
@@ -55,7 +55,9 @@ def test_plans_equal_the_contract_read_naively() -> None:
             for source, polarity in supports[id_].items()
         ]
         plan = plan_of(
-            area, [Candidate(id_, events[id_], n) for n, id_ in enumerate(events) if id_ in mine], citations
+            area,
+            [ErasureCandidate(id_, events[id_], n) for n, id_ in enumerate(events) if id_ in mine],
+            citations,
         )
         outside = {id_ for id_ in records if records[id_] not in ("user:a", "user:a/ws:x")}
         cited = {id_: above(id_, supports) & outside for id_ in going}
@@ -70,7 +72,7 @@ def test_plans_equal_the_contract_read_naively() -> None:
 
 
 def test_a_belief_that_rests_on_a_record_of_the_erased_scope_keeps_its_event_as_redacted() -> None:
-    events = [Candidate("evt_1", Scope("user:a"), 1), Candidate("evt_2", Scope("user:a"), 2)]
+    events = [ErasureCandidate("evt_1", Scope("user:a"), 1), ErasureCandidate("evt_2", Scope("user:a"), 2)]
     chain = [
         Citation("fact_1", Scope("user:a"), "evt_1", "supports"),
         Citation("belief_1", Scope("ws:x"), "fact_1", "supports"),

@@ -24,7 +24,7 @@ from lamina.errors import Invalid, Unavailable
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-__all__ = ["Planned", "is_known", "plan_install", "plan_uninstall", "snippet", "write_planned"]
+__all__ = ["PlannedEdit", "is_known", "plan_install", "plan_uninstall", "snippet", "write_planned"]
 
 _BACKUPS_MAX: Final = 1000
 _Change = Callable[[str, dict[str, Any], tuple[str, ...]], str]
@@ -34,7 +34,7 @@ _OTHER_WAYS: Final = ("url", "serverUrl", "headers", "http_headers", "bearer_tok
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedEdit:
     """A file as it would be. ``before`` is None where there is no file yet."""
 
     file: Path
@@ -47,7 +47,7 @@ class Planned:
         return (self.before or "") != self.after
 
 
-def plan_install(host: Host, file: Path, command: list[str], environment: Mapping[str, str]) -> Planned:
+def plan_install(host: Host, file: Path, command: list[str], environment: Mapping[str, str]) -> PlannedEdit:
     """The file with the server in it. Of an entry that stands there, what it has beside ours stays.
 
     Raises ``Invalid`` (HOST_FILE_UNREADABLE) for a file that does not parse, ``Unavailable`` (HOST_FILE_NOT_WRITTEN).
@@ -60,18 +60,18 @@ def plan_install(host: Host, file: Path, command: list[str], environment: Mappin
     if host.name == "opencode" and not document:
         expected = {"$schema": "https://opencode.ai/config.json"} | expected
     if expected == document:
-        return Planned(file, text, text or "")
+        return PlannedEdit(file, text, text or "")
     change = _toml_with if host.form == "toml" else _json_with
     return _checked(host, file, text, change, expected, path)
 
 
-def plan_uninstall(host: Host, file: Path) -> Planned:
+def plan_uninstall(host: Host, file: Path) -> PlannedEdit:
     """The file without the server; raises as ``plan_install`` does."""
     text = _read(file)
     document = _document(host, file, text or "")
     path = host.path_in(document)
     if _at(document, path) is None:
-        return Planned(file, text, text or "")
+        return PlannedEdit(file, text, text or "")
     expected = copy.deepcopy(document)
     parent = expected
     for name in path[:-1]:
@@ -95,7 +95,7 @@ def snippet(host: Host, command: list[str], environment: Mapping[str, str]) -> s
     return with_member("", (*host.keys, NAME), entry)
 
 
-def write_planned(planned: Planned) -> Path | None:
+def write_planned(planned: PlannedEdit) -> Path | None:
     """Write the file, whole or not at all; where the copy of what stood there is. Raises ``Unavailable`` (HOST_FILE_NOT_WRITTEN)."""
     target = planned.file.resolve()  # a link stays a link
     try:
@@ -142,7 +142,7 @@ def _read(file: Path) -> str | None:
         raise _unreadable(file, error.strerror or "it cannot be read") from error
 
 
-def _check_unchanged(planned: Planned) -> None:
+def _check_unchanged(planned: PlannedEdit) -> None:
     if (_read(planned.file) or "") != (planned.before or ""):
         raise Unavailable(
             "HOST_FILE_NOT_WRITTEN", f"{planned.file} was changed meanwhile", hint="run the command again"
@@ -220,7 +220,7 @@ def _merged(standing: Any, wanted: dict[str, Any], host: Host) -> dict[str, Any]
 
 def _checked(
     host: Host, file: Path, text: str | None, change: _Change, expected: dict[str, Any], path: tuple[str, ...]
-) -> Planned:
+) -> PlannedEdit:
     """The changed text, once it was read back; ``change`` makes it of a text, the document meant and the path of the entry."""
     unsafe = Unavailable(
         "HOST_FILE_NOT_WRITTEN",
@@ -234,7 +234,7 @@ def _checked(
         raise unsafe from error
     if says not in (expected, _without_empty(expected, path)):
         raise unsafe
-    return Planned(file, text, after)
+    return PlannedEdit(file, text, after)
 
 
 def _without_empty(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:

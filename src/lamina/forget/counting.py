@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lamina.kernel.events import Event
 from lamina.kernel.records import Belief, Stance, Support
 from lamina.kernel.scopes import Scope
-from lamina.store.ports.citations import Candidate, Citation
+from lamina.store.ports.citations import Citation, ErasureCandidate
 from lamina.store.ports.erasures import ErasureLine, LineKind
 from lamina.store.rules.redacting import leaves_of, redacted_share
 
@@ -71,7 +71,7 @@ class ErasurePlan:
 
 def plan_of(
     area: Area,
-    candidates: Iterable[Candidate],
+    candidates: Iterable[ErasureCandidate],
     citations: Iterable[Citation],
     *,
     taken: Collection[str] = (),

@@ -18,7 +18,7 @@ from lamina.kernel.records import Belief, Layer, layer_of
 from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.language.entities import entity_id, normalise_name
-from lamina.store.ports.citations import Candidate
+from lamina.store.ports.citations import ErasureCandidate
 from lamina.store.ports.documents import Change
 from lamina.store.ports.erasures import ErasedPlace, ErasureFigures, ErasureLine, LineKind, TouchedScope
 from lamina.store.ports.registry import ScopeState
@@ -108,7 +108,7 @@ class Planner:
         owned = self.owned(tenant_id, actors, area.held)
         taken = self.of_documents(tenant_id, owned)
         told = self._store.log.get(tenant_id, owned.event_ids).values()
-        authored = [Candidate(event.id, event.scope, event.position) for event in told]
+        authored = [ErasureCandidate(event.id, event.scope, event.position) for event in told]
         authored += self._store.citations.authored(tenant_id, actors) if actors else []
         while True:
             candidates = self._candidates(tenant_id, area, authored)
@@ -146,13 +146,15 @@ class Planner:
         events = self._store.log.get(tenant_id, sources | facts)
         return demoted_of(beliefs, supports, events.get, going)
 
-    def _candidates(self, tenant_id: str, area: Area, authored: Sequence[Candidate]) -> dict[str, Candidate]:
+    def _candidates(
+        self, tenant_id: str, area: Area, authored: Sequence[ErasureCandidate]
+    ) -> dict[str, ErasureCandidate]:
         inside = [each for root in area.roots for each in self._store.citations.within(tenant_id, root)]
         found = {each.id: each for each in (*inside, *authored)}
         return dict(sorted(found.items(), key=lambda item: item[1].position))
 
     def _states(
-        self, tenant_id: str, area: Area, plan: ErasurePlan, candidates: Mapping[str, Candidate]
+        self, tenant_id: str, area: Area, plan: ErasurePlan, candidates: Mapping[str, ErasureCandidate]
     ) -> dict[Scope, ScopeState | None]:
         """The scopes outside that the plan touches, each with the registration that governs it."""
         touched = {plan.scopes[id_] for id_ in plan.resting}
@@ -224,7 +226,7 @@ def _alone(states: Mapping[Scope, ScopeState | None], actors: Sequence[str]) -> 
 def _touched(
     area: Area,
     plan: ErasurePlan,
-    candidates: Mapping[str, Candidate],
+    candidates: Mapping[str, ErasureCandidate],
     states: Mapping[Scope, ScopeState | None],
     actors: Sequence[str],
 ) -> list[TouchedScope]:

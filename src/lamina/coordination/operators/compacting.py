@@ -11,7 +11,7 @@ from lamina import limits
 from lamina.continuity.files.cards import card_of
 from lamina.continuity.landing import landed
 from lamina.coordination.operators import bounds
-from lamina.coordination.operators.compaction import Candidate, Planned, is_candidate, plan
+from lamina.coordination.operators.compaction import CompactionFile, PlannedFile, is_candidate, plan
 from lamina.coordination.operators.requests import CompactionPlanned, PlanCompaction
 from lamina.coordination.operators.running import stamped_id
 from lamina.kernel.ids import IdSource
@@ -76,10 +76,10 @@ class Compacting:
             )
         )
 
-    def _candidates(self, call: Call) -> tuple[list[Candidate], bool]:
+    def _candidates(self, call: Call) -> tuple[list[CompactionFile], bool]:
         """The files that a plan looks at, and whether these are all."""
         tenant_id, after = call.principal.tenant_id, ""
-        found: list[Candidate] = []
+        found: list[CompactionFile] = []
         while True:
             listed = self._documents.below(
                 tenant_id, "", after=after, limit=limits.DOCUMENTS_READ_MAX, with_content=True
@@ -94,12 +94,12 @@ class Compacting:
             after = listed[-1].path
 
 
-def _candidate(document: Document) -> Candidate:
+def _candidate(document: Document) -> CompactionFile:
     card = card_of(document)
-    return Candidate(document.path, card.size, document.updated_at, card.snippet, card.importance)
+    return CompactionFile(document.path, card.size, document.updated_at, card.snippet, card.importance)
 
 
-def _page(report_id: str, actions: Mapping[str, Sequence[Planned]], note: str | None) -> str:
+def _page(report_id: str, actions: Mapping[str, Sequence[PlannedFile]], note: str | None) -> str:
     lines = ["---", "type: compaction_plan", "---", f"# Plan of compaction {report_id}", ""]
     lines += [note, ""] if note else []
     for action, files in actions.items():
@@ -109,5 +109,5 @@ def _page(report_id: str, actions: Mapping[str, Sequence[Planned]], note: str | 
     return "\n".join(lines)
 
 
-def _why(planned: Planned) -> str:
+def _why(planned: PlannedFile) -> str:
     return f"; {', '.join(planned.promote_signals)}" if planned.promote_signals else ""

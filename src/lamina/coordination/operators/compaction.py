@@ -15,7 +15,7 @@ from typing import Final, Literal
 from lamina.coordination.operators import bounds
 from lamina.kernel.time import DAY_US, Instant
 
-__all__ = ["Candidate", "Planned", "is_candidate", "plan"]
+__all__ = ["CompactionFile", "PlannedFile", "is_candidate", "plan"]
 
 MemoryClass = Literal["ephemeral", "working", "durable", "core"]
 
@@ -38,7 +38,7 @@ _SUMMARISE_WORKING, _REVIEW_WORKING, _REVIEW_DURABLE, _SUMMARISE_PROMOTED = 0.8,
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CompactionFile:
     """A file as the plan sees it. ``importance`` is what its front matter says, from 0 to 1."""
 
     path: str
@@ -49,7 +49,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedFile:
     """A file in the plan: its class, how much speaks for summarising it (higher is more), and why it is worth promoting."""
 
     path: str
@@ -63,9 +63,9 @@ def is_candidate(path: str) -> bool:
     return path.startswith(_FOLDERS) and not path.startswith(_APART)
 
 
-def plan(candidates: Iterable[Candidate], now: Instant) -> dict[str, list[Planned]]:
+def plan(candidates: Iterable[CompactionFile], now: Instant) -> dict[str, list[PlannedFile]]:
     """The files by what to do with them: most pressing first, by path where alike, and only so many of each."""
-    actions: dict[str, list[Planned]] = {
+    actions: dict[str, list[PlannedFile]] = {
         "summarize_now": [],
         "archive_after_summary": [],
         "promote_to_core_candidates": [],
@@ -85,7 +85,7 @@ def plan(candidates: Iterable[Candidate], now: Instant) -> dict[str, list[Planne
     return actions
 
 
-def _planned(candidate: Candidate, now: Instant) -> Planned:
+def _planned(candidate: CompactionFile, now: Instant) -> PlannedFile:
     memory_class = _class_of(candidate.path)
     age_days = max(0, now - candidate.updated_at) / DAY_US
     importance = min(1.0, max(0.0, candidate.importance or 0.0))
@@ -104,7 +104,7 @@ def _planned(candidate: Candidate, now: Instant) -> Planned:
         signals.append("high_importance")
     if memory_class == "core":
         signals.append("core_namespace")
-    return Planned(candidate.path, memory_class, round(score, 4), tuple(signals))
+    return PlannedFile(candidate.path, memory_class, round(score, 4), tuple(signals))
 
 
 def _class_of(path: str) -> MemoryClass:
@@ -115,7 +115,7 @@ def _class_of(path: str) -> MemoryClass:
     return "ephemeral" if path.startswith(_EPHEMERAL) else "working"
 
 
-def _actions(planned: Planned) -> tuple[str, ...]:
+def _actions(planned: PlannedFile) -> tuple[str, ...]:
     score = planned.score
     if planned.memory_class == "core":
         return ("keep_hot",)

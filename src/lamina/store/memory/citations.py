@@ -8,7 +8,7 @@ from lamina.kernel.records import Claim, Layer
 from lamina.kernel.relay import DOCUMENTS_CHANNEL
 from lamina.kernel.scopes import Scope
 from lamina.store.memory.tables import Memory
-from lamina.store.ports.citations import Candidate, Citation
+from lamina.store.ports.citations import Citation, ErasureCandidate
 
 __all__ = ["MemoryCitations"]
 
@@ -19,14 +19,14 @@ class MemoryCitations:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def within(self, tenant_id: str, path: Scope) -> list[Candidate]:
+    def within(self, tenant_id: str, path: Scope) -> list[ErasureCandidate]:
         """Mirrors ``Citations.within``."""
         return [each for each in self._all(tenant_id) if path.contains(each.scope)]
 
-    def authored(self, tenant_id: str, actors: Collection[str]) -> list[Candidate]:
+    def authored(self, tenant_id: str, actors: Collection[str]) -> list[ErasureCandidate]:
         """Mirrors ``Citations.authored``."""
         return [
-            Candidate(event.id, event.scope, event.position)
+            ErasureCandidate(event.id, event.scope, event.position)
             for (tenant, _), event in self._memory.tables.events.items()
             if tenant == tenant_id
             and (event.caller in actors or event.observed_actor.id in actors)
@@ -34,10 +34,12 @@ class MemoryCitations:
             and event.origin.channel != DOCUMENTS_CHANNEL
         ]
 
-    def _all(self, tenant_id: str) -> list[Candidate]:
+    def _all(self, tenant_id: str) -> list[ErasureCandidate]:
         events = self._memory.tables.events
         return [
-            Candidate(e.id, e.scope, e.position) for (tenant, _), e in events.items() if tenant == tenant_id
+            ErasureCandidate(e.id, e.scope, e.position)
+            for (tenant, _), e in events.items()
+            if tenant == tenant_id
         ]
 
     def above(self, tenant_id: str, event_ids: Collection[str]) -> list[Citation]:

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple, Protocol
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 
-__all__ = ["Candidate", "Citation", "Citations"]
+__all__ = ["Citation", "Citations", "ErasureCandidate"]
 
 
-class Candidate(NamedTuple):
+class ErasureCandidate(NamedTuple):
     """An event that an erasure may be about, as far as counting needs it."""
 
     id: str
@@ -31,11 +31,11 @@ class Citation(NamedTuple):
 class Citations(Protocol):
     """Reads alone, each in one statement over whole sets."""
 
-    def within(self, tenant_id: str, path: Scope) -> list[Candidate]:
+    def within(self, tenant_id: str, path: Scope) -> list[ErasureCandidate]:
         """Every event of a scope and of those below it, in the order of the log; the log's own entries too."""
         ...
 
-    def authored(self, tenant_id: str, actors: Collection[str]) -> list[Candidate]:
+    def authored(self, tenant_id: str, actors: Collection[str]) -> list[ErasureCandidate]:
         """Every event that one of the actors sent or is seen to speak in, in whichever scope and in the order of the log.
 
         Not the entries that say how others' events are to be read (cancellations, decisions), nor those that tell of documents.

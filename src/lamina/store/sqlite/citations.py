@@ -9,7 +9,7 @@ from lamina.kernel.records import Layer
 from lamina.kernel.relay import DOCUMENTS_CHANNEL
 from lamina.kernel.scopes import Scope
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.citations import Candidate, Citation
+from lamina.store.ports.citations import Citation, ErasureCandidate
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers
 from lamina.store.sqlite.paths import bounds_within
@@ -26,12 +26,12 @@ class SqliteCitations:
     def __init__(self, readers: Readers) -> None:
         self._readers = readers
 
-    def within(self, tenant_id: str, path: Scope) -> list[Candidate]:
+    def within(self, tenant_id: str, path: Scope) -> list[ErasureCandidate]:
         """Mirrors ``Citations.within``."""
         rows = self._readers.rows(_SQL["events_within"], (tenant_id, *bounds_within(path)))
         return _candidates(rows)
 
-    def authored(self, tenant_id: str, actors: Collection[str]) -> list[Candidate]:
+    def authored(self, tenant_id: str, actors: Collection[str]) -> list[ErasureCandidate]:
         """Mirrors ``Citations.authored``."""
         rows = self._readers.rows(_SQL["events_authored"], (tenant_id, json_list(actors), _NOT_TOLD))
         return _candidates(rows)
@@ -60,6 +60,9 @@ class SqliteCitations:
         return found
 
 
-def _candidates(rows: Collection[tuple[str, str, int]]) -> list[Candidate]:
+def _candidates(rows: Collection[tuple[str, str, int]]) -> list[ErasureCandidate]:
     scopes: dict[str, Scope] = {}
-    return [Candidate(id_, scopes.setdefault(scope, Scope(scope)), position) for id_, scope, position in rows]
+    return [
+        ErasureCandidate(id_, scopes.setdefault(scope, Scope(scope)), position)
+        for id_, scope, position in rows
+    ]
