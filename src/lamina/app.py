@@ -122,7 +122,7 @@ from lamina.remote.peers import fetch_from_peer, send_to_peer
 from lamina.session.asking import Asking
 from lamina.session.associations import Associator
 from lamina.session.brief import Briefing
-from lamina.session.closing import Closing
+from lamina.session.closing import SessionClosing
 from lamina.session.ingest import Ingesting
 from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
@@ -381,7 +381,7 @@ def build_server(
         SessionHandlers(
             Ingesting(kept),
             Briefing(kept, associator),
-            Closing(kept),
+            SessionClosing(kept),
             Asking(kept, associator, watch, learn_s=limits.LEARN_S_MAX),
             Inside(kept, settings.internal_token),
         )

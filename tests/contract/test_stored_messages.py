@@ -15,9 +15,9 @@ from lamina.store.ports.messages import (
     Acknowledging,
     Delivery,
     DeliveryState,
+    NewMessage,
     PendingQuery,
     Post,
-    Posting,
     SeenNonce,
     StoredAck,
     StoredMessage,
@@ -67,7 +67,7 @@ def post(store: Store, *posts: Post) -> None:
 
 
 def send(store: Store, *names: str, **more: Any) -> None:
-    post(store, *(Posting(message(name, **more)) for name in names))
+    post(store, *(NewMessage(message(name, **more)) for name in names))
 
 
 def ids(found: Any) -> list[str]:
@@ -84,7 +84,7 @@ def answer(name: str, ack_id: str, after: Delivery) -> Acknowledging:
 
 def test_a_message_is_found_as_it_was_sent_in_its_place(store: Store) -> None:
     sent = message("a", idempotency_key="k")
-    post(store, Posting(sent))
+    post(store, NewMessage(sent))
     found = store.messages.find(TENANT, "msg_a")
     assert found is not None
     assert found.number > 0
@@ -126,7 +126,7 @@ def test_an_id_and_a_key_are_taken_once_and_nothing_of_the_second_lands(store: S
         message("a", path="messages/inbox/cy/another.json"),
     ):
         with pytest.raises(Conflict, match="MESSAGE_CHANGED"):
-            post(store, Posting(taken, waiting(), SeenNonce("n", NOON, None)))
+            post(store, NewMessage(taken, waiting(), SeenNonce("n", NOON, None)))
         assert store.documents.read(TENANT, taken.path) is None
     assert store.messages.tracked(TENANT, "msg_b") is None
     assert not store.messages.seen(TENANT, SeenNonce("n", NOON, None))
@@ -134,7 +134,7 @@ def test_an_id_and_a_key_are_taken_once_and_nothing_of_the_second_lands(store: S
 
 
 def test_a_delivery_moves_on_from_the_version_that_was_seen(store: Store) -> None:
-    post(store, Posting(message("a"), waiting()))
+    post(store, NewMessage(message("a"), waiting()))
     acked = waiting(status="acked", version=2)
     post(store, answer("a", "one", acked))
     for late in (
@@ -148,16 +148,16 @@ def test_a_delivery_moves_on_from_the_version_that_was_seen(store: Store) -> Non
     assert found is not None
     assert (found.delivery, [ack.ack_id for ack in found.acks]) == (acked, ["one"])
     replayed = DeliveryState("msg_a", waiting(status="replayed", replayed_to="msg_b", version=3))
-    post(store, Posting(message("b"), waiting(retry_count=1), replayed=replayed))
+    post(store, NewMessage(message("b"), waiting(retry_count=1), replayed=replayed))
     before = store.messages.tracked(TENANT, "msg_a")
     assert before is not None
     assert before.delivery == replayed.after
 
 
 def test_pending_is_by_status_as_of_now_the_newest_first(store: Store) -> None:
-    post(store, Posting(message("a"), waiting()), Posting(message("b", recipient="dee"), waiting()))
-    post(store, Posting(message("c", sender="dee"), waiting(status="delivered", ack_deadline=None)))
-    post(store, Posting(message("late"), waiting(ack_deadline=NOON)))
+    post(store, NewMessage(message("a"), waiting()), NewMessage(message("b", recipient="dee"), waiting()))
+    post(store, NewMessage(message("c", sender="dee"), waiting(status="delivered", ack_deadline=None)))
+    post(store, NewMessage(message("late"), waiting(ack_deadline=NOON)))
     send(store, "unfollowed")
 
     def pending(**more: Any) -> tuple[list[str], dict[str, int]]:
@@ -189,14 +189,14 @@ def test_a_nonce_is_used_once_until_it_has_expired(store: Store) -> None:
     assert seen(TENANT, replace(ends, seen_at=LATER - 1))
     assert not seen(TENANT, replace(ends, seen_at=LATER))
     with pytest.raises(Unauthenticated, match="NONCE_REUSED"):
-        post(store, Posting(message("a"), None, never))
+        post(store, NewMessage(message("a"), None, never))
     assert store.documents.read(TENANT, message("a").path) is None
     assert use(TENANT, replace(ends, seen_at=LATER, expires_at=LATER + 1))
     assert seen(TENANT, replace(never, seen_at=LATER * 2))
 
 
 def test_what_stood_in_erased_documents_is_gone_and_its_number_is_not_given_again(store: Store) -> None:
-    post(store, Posting(message("a"), waiting()), Posting(message("b"), waiting()))
+    post(store, NewMessage(message("a"), waiting()), NewMessage(message("b"), waiting()))
     post(store, answer("a", "one", waiting(version=2)), answer("b", "two", waiting(version=2)))
     numbers = [each.number for each in store.messages.inbox(TENANT, "cy", after=0, limit=9)]
     store.traces.erase_documents(TENANT, ["messages/inbox/cy/b.json", "a/a/one"])
@@ -210,7 +210,7 @@ def test_what_stood_in_erased_documents_is_gone_and_its_number_is_not_given_agai
 
 
 def test_what_names_a_peer_is_found_with_what_was_answered(store: Store) -> None:
-    post(store, Posting(message("a"), waiting()), Posting(message("b", sender="dee", recipient="fay")))
+    post(store, NewMessage(message("a"), waiting()), NewMessage(message("b", sender="dee", recipient="fay")))
     post(store, answer("a", "one", waiting(version=2)))
     whole = ["a/a/one", "messages/inbox/cy/a.json"]
     assert store.messages.paths_naming(TENANT, ["bo"]) == store.messages.paths_naming(TENANT, ["cy"]) == whole
@@ -220,8 +220,8 @@ def test_what_names_a_peer_is_found_with_what_was_answered(store: Store) -> None
 
 def test_what_comes_back_lands_once_and_in_order(store: Store) -> None:
     posts: list[Post] = [
-        Posting(message("a"), waiting()),
-        Posting(message("b")),
+        NewMessage(message("a"), waiting()),
+        NewMessage(message("b")),
         answer("a", "one", waiting(status="acked", version=2)),
     ]
     assert store.messages.restore(TENANT, posts) == 3

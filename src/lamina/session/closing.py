@@ -17,7 +17,7 @@ from lamina.store.ports.sessions import End, SessionKey
 from lamina.store.ports.store import Store
 from lamina.types.sessions import Closed, Name, Role, SessionName, SessionRequest, SessionResult, TurnText
 
-__all__ = ["Close", "Closed", "Closing", "SessionTaken", "TakeSession"]
+__all__ = ["Close", "Closed", "SessionClosing", "SessionTaken", "TakeSession"]
 
 _OPEN_LOOKED_AT = 32
 
@@ -62,7 +62,7 @@ class SessionTaken(SessionResult):
     graphiti_added: bool = False
 
 
-class Closing:
+class SessionClosing:
     """Handlers of whole sessions."""
 
     def __init__(self, store: Store) -> None:

@@ -19,7 +19,7 @@ from lamina.session.asking import (
     UserAsked,
 )
 from lamina.session.brief import Briefing
-from lamina.session.closing import Close, Closed, Closing, SessionTaken, TakeSession
+from lamina.session.closing import Close, Closed, SessionClosing, SessionTaken, TakeSession
 from lamina.session.ingest import Ingesting
 from lamina.session.inside import (
     Inside,
@@ -46,7 +46,7 @@ class SessionHandlers:
 
     ingesting: Ingesting
     briefing: Briefing
-    closing: Closing
+    closing: SessionClosing
     asking: Asking
     inside: Inside
 
@@ -86,7 +86,7 @@ def _turn(handlers: SessionHandlers) -> list[Operation[Any]]:
     ]
 
 
-def _whole(closing: Closing) -> list[Operation[Any]]:
+def _whole(closing: SessionClosing) -> list[Operation[Any]]:
     return [
         Operation(
             name="session_close",

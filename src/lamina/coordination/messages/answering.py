@@ -28,7 +28,7 @@ from lamina.store.ports.messages import (
     Delivery,
     DeliveryState,
     DeliveryStatus,
-    Posting,
+    NewMessage,
     StoredAck,
     TrackedMessage,
 )
@@ -172,7 +172,7 @@ class Answering:
         landed = self._office.land(
             call,
             record,
-            Posting(stored, first, replayed=replayed),
+            NewMessage(stored, first, replayed=replayed),
             f"messages: replay {before.id} -> {message_id}",
             message_in_words(record),
         )

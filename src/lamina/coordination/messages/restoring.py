@@ -30,8 +30,8 @@ from lamina.store.ports.messages import (
     Acknowledging,
     Delivery,
     DeliveryState,
+    NewMessage,
     Post,
-    Posting,
     StoredAck,
     StoredMessage,
 )
@@ -75,7 +75,7 @@ class _Restoring:
         except (ValidationError, Invalid):
             return None
 
-    def _message(self, document: Document, record: AnyMessage) -> Posting | None:
+    def _message(self, document: Document, record: AnyMessage) -> NewMessage | None:
         name = document.path.rpartition("/")[2].removesuffix(".json")
         if name != record.id or not document.path.startswith(f"{inbox_folder(record.to)}/"):
             return None
@@ -84,18 +84,18 @@ class _Restoring:
         if not self._takes(stored):
             return None
         if not isinstance(record, SentMessage):
-            return Posting(stored)
+            return NewMessage(stored)
         before = self._deliveries.get(record.replay_of or "")
         if not (record.idempotency_key or record.delivery.requires_ack or record.replay_of):
-            return Posting(stored)
+            return NewMessage(stored)
         first = first_delivery(
             record.delivery, stored.sent_at, retry_count=before.retry_count + 1 if before else 0
         )
         self._deliveries[record.id] = first
         if before is None or record.replay_of is None:
-            return Posting(stored, first)
+            return NewMessage(stored, first)
         after = self._deliveries[record.replay_of] = after_replay(before, record.id, stored.sent_at)
-        return Posting(stored, first, replayed=DeliveryState(record.replay_of, after))
+        return NewMessage(stored, first, replayed=DeliveryState(record.replay_of, after))
 
     def _takes(self, stored: StoredMessage) -> bool:
         """Whether nobody had the id and the key of a message before. Who may write files may have made another one like it: that stays a

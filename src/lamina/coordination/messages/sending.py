@@ -29,7 +29,7 @@ from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.store.keyed import entry_of, run_once
 from lamina.store.ports.idempotency import Idempotency, Remembered
-from lamina.store.ports.messages import Delivery, Posting, StoredMessage
+from lamina.store.ports.messages import Delivery, NewMessage, StoredMessage
 
 __all__ = ["Sending", "first_delivery", "message_in_words"]
 
@@ -122,7 +122,7 @@ class Sending:
     ) -> MessageSent:
         followed = request.idempotency_key is not None or request.delivery.requires_ack
         delivery = first_delivery(record.delivery, call.now) if followed else None
-        posting = Posting(_stored(record, call, body_hash), delivery, proof.nonce)
+        posting = NewMessage(_stored(record, call, body_hash), delivery, proof.nonce)
         landed = self._office.land(
             call,
             record,
@@ -160,7 +160,7 @@ class Sending:
         landed = self._office.land(
             call,
             record,
-            Posting(_stored(record, call, digest(payload)), None, proof.nonce),
+            NewMessage(_stored(record, call, digest(payload)), None, proof.nonce),
             f"relay: forward {record.id}",
             message_in_words(record),
             None if once is None else _to_message(once, record.id),

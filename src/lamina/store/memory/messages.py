@@ -10,10 +10,10 @@ from lamina.store.memory.tables import Memory, Tables
 from lamina.store.ports.messages import (
     Acknowledging,
     DeliveryState,
+    NewMessage,
     PendingPage,
     PendingQuery,
     Post,
-    Posting,
     SeenNonce,
     StoredMessage,
     TrackedMessage,
@@ -109,7 +109,7 @@ def put_post(tables: Tables, post: Post) -> None:
     _put_message(tables, post)
 
 
-def _put_message(tables: Tables, post: Posting) -> None:
+def _put_message(tables: Tables, post: NewMessage) -> None:
     message, tenant_id = post.message, post.message.tenant_id
     if post.nonce is not None and not _use(tables, tenant_id, post.nonce):
         raise nonce_reused()

@@ -18,10 +18,10 @@ __all__ = [
     "DeliveryState",
     "DeliveryStatus",
     "Messages",
+    "NewMessage",
     "PendingPage",
     "PendingQuery",
     "Post",
-    "Posting",
     "SeenNonce",
     "StoredAck",
     "StoredMessage",
@@ -113,7 +113,7 @@ class DeliveryState:
 
 
 @dataclass(frozen=True, slots=True)
-class Posting:
+class NewMessage:
     """A new message. ``delivery`` is None where nobody follows it; ``replayed`` is the state of the one that it takes the place of."""
 
     message: StoredMessage
@@ -130,7 +130,7 @@ class Acknowledging:
     state: DeliveryState
 
 
-Post = Posting | Acknowledging
+Post = NewMessage | Acknowledging
 """What lands with a write of documents. Raises for the whole write: ``Conflict`` (MESSAGE_CHANGED) where an id or a key is taken or a
 delivery moved on, ``Unauthenticated`` (NONCE_REUSED)."""
 

@@ -12,10 +12,10 @@ from lamina.store.ports.messages import (
     Acknowledging,
     Delivery,
     DeliveryState,
+    NewMessage,
     PendingPage,
     PendingQuery,
     Post,
-    Posting,
     SeenNonce,
     StoredAck,
     StoredMessage,
@@ -135,7 +135,7 @@ def put_post(connection: apsw.Connection, post: Post) -> None:
     _put_message(connection, post)
 
 
-def _put_message(connection: apsw.Connection, post: Posting) -> None:
+def _put_message(connection: apsw.Connection, post: NewMessage) -> None:
     message = post.message
     tenant_id = message.tenant_id
     if post.nonce is not None and not _use(connection, tenant_id, post.nonce):
