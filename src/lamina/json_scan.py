@@ -20,7 +20,7 @@ from lamina import limits
 from lamina.errors import TooLarge
 from lamina.kernel.canonical import canonical, digest_of_json
 
-__all__ = ["JsonBounds", "JsonMember", "JsonScan", "Span", "digest_in_parts", "json_members"]
+__all__ = ["ByteSpan", "JsonBounds", "JsonMember", "JsonScan", "digest_in_parts", "json_members"]
 
 _SLICE: Final = 64 * 1024
 _QUOTE, _BACKSLASH, _COLON, _COMMA, _OPENING, _CLOSING = (ord(char) for char in '"\\:,{}')
@@ -40,7 +40,7 @@ class JsonBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ByteSpan:
     """Where a part of a text begins and ends, in bytes."""
 
     start: int
@@ -52,8 +52,8 @@ class JsonMember:
     """A member of the outermost object. ``elements`` are those of an array, None where the value is none."""
 
     name: str
-    value: Span
-    elements: Sequence[Span] | None
+    value: ByteSpan
+    elements: Sequence[ByteSpan] | None
 
 
 class JsonScan:
@@ -189,7 +189,7 @@ class _Members:
             ends = at + (3 if inner else 1)
             if name is None or ends >= len(kinds) or kinds[ends] not in (_COMMA, _CLOSING):
                 return None
-            value = Span(self._place(at) + 1, self._place(ends))
+            value = ByteSpan(self._place(at) + 1, self._place(ends))
             is_array = inner and kinds[at + 1] == _ARRAY
             members.append(JsonMember(name, value, self._elements(at + 1, value) if is_array else None))
             if kinds[ends] == _CLOSING and ends != len(kinds) - 1:
@@ -207,7 +207,7 @@ class _Members:
             return None
         return name if isinstance(name, str) else None
 
-    def _elements(self, index: int, value: Span) -> Sequence[Span] | None:
+    def _elements(self, index: int, value: ByteSpan) -> Sequence[ByteSpan] | None:
         """The elements of the array that the mark opens; None where something stands around its brackets."""
         opening, closing = self._place(index), self._place(index + 1)
         around = self._body[value.start : opening] + self._body[closing + 1 : value.end]
@@ -216,7 +216,7 @@ class _Members:
         commas = self._places[self._frame[index] + 1 : self._frame[index + 1]].tolist()
         if not commas and not self._body[opening + 1 : closing].strip(_BLANK):
             return []
-        return list(map(Span, [opening + 1, *(at + 1 for at in commas)], [*commas, closing]))
+        return list(map(ByteSpan, [opening + 1, *(at + 1 for at in commas)], [*commas, closing]))
 
 
 _NO_BOUNDS: Final = JsonBounds(1 << 62, 1 << 62, 1 << 30)
@@ -254,5 +254,5 @@ def _canonical_parts(body: bytes, members: dict[str, JsonMember]) -> Iterator[by
     yield b"}" if members else b"{}"
 
 
-def _value(body: bytes, span: Span) -> Any:  # Any: whatever JSON can hold
+def _value(body: bytes, span: ByteSpan) -> Any:  # Any: whatever JSON can hold
     return from_json(body[span.start : span.end])

@@ -15,7 +15,7 @@ from lamina import limits
 from lamina.errors import LaminaError, Malformed, TooLarge
 from lamina.http.errors import Problem, from_problems, problems_of
 from lamina.http.problems import few_problems
-from lamina.json_scan import JsonBounds, JsonMember, JsonScan, Span, json_members
+from lamina.json_scan import ByteSpan, JsonBounds, JsonMember, JsonScan, json_members
 
 __all__ = ["read_batch", "told_of_item"]
 
@@ -99,7 +99,7 @@ def _read_items(body: bytes, member: JsonMember, kind: type[BaseModel], invalid_
     return values
 
 
-def _part(body: bytes, span: Span) -> bytes:
+def _part(body: bytes, span: ByteSpan) -> bytes:
     """A part of the body, which has the bounds of a body of its own."""
     if span.end - span.start > limits.BODY_BYTES_MAX:
         most = limits.BODY_BYTES_MAX

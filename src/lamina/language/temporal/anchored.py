@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from lamina.language.temporal import calendar
-from lamina.language.temporal.calendar import Span, day_span, midnight, unit_span
+from lamina.language.temporal.calendar import DateRange, day_span, midnight, unit_span
 from lamina.language.temporal.dates import calendar_date
 from lamina.language.temporal.durations import Length, length_at
 from lamina.language.temporal.lexicon import MONTHS, UNITS, WEEKDAYS
@@ -233,7 +233,7 @@ def day_of_the(r: TokenizedText, i: int) -> Node | None:
     return shifted_unit(r, j + 1, r.words[j], 0) if whole else None
 
 
-def _third(start: datetime, end: datetime, grain: str, third: str) -> Span:
+def _third(start: datetime, end: datetime, grain: str, third: str) -> DateRange:
     """Months are halved on the 16th (the middle is the 11th to 20th), years divided by four months, others evenly."""
     if grain == "month":
         first, half, last = (start + timedelta(days=days) for days in (10, 15, 20))

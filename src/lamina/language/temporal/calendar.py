@@ -14,7 +14,7 @@ from typing import Final
 from lamina.language.tables import table
 from lamina.language.temporal.values import UNIT_SECONDS, Period
 
-Span = tuple[datetime | None, datetime | None]
+DateRange = tuple[datetime | None, datetime | None]
 
 _LAST_INSTANT = datetime.combine(date.max, time.max)
 SEASON_MONTH = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}  # meteorological, northern
@@ -24,7 +24,7 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time())
 
 
-def day_span(day: date) -> Span:
+def day_span(day: date) -> DateRange:
     start = midnight(day)
     return start, (_LAST_INSTANT if day == date.max else start + timedelta(days=1))
 
@@ -55,18 +55,18 @@ def add_months(moment: datetime, months: int) -> datetime:
     return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
 
 
-def month_span(year: int, month: int, months: int = 1) -> Span:
+def month_span(year: int, month: int, months: int = 1) -> DateRange:
     start = midnight(date(year, month, 1))
     if year == 9999 and month + months > 12:
         return start, _LAST_INSTANT
     return start, add_months(start, months)
 
 
-def year_span(year: int, years: int = 1) -> Span:
+def year_span(year: int, years: int = 1) -> DateRange:
     return month_span(year, 1, 12 * years)
 
 
-def season_span(year: int, season: str) -> Span:
+def season_span(year: int, season: str) -> DateRange:
     """The season that begins in ``year``: the winter of 2022 is December 2022 to February 2023."""
     return month_span(year, SEASON_MONTH[season], 3)
 
@@ -95,7 +95,7 @@ def add_business_days(moment: datetime, count: int) -> datetime:
     return moment
 
 
-def unit_span(moment: datetime, unit: str) -> Span:
+def unit_span(moment: datetime, unit: str) -> DateRange:
     """The day, week, weekend, month, quarter, year, decade or century around ``moment``."""
     day = moment.date()
     if unit == "week":
@@ -120,7 +120,7 @@ def unit_span(moment: datetime, unit: str) -> Span:
     return moment, moment + size
 
 
-def iso_week(year: int, week: int) -> Span:
+def iso_week(year: int, week: int) -> DateRange:
     start = midnight(date.fromisocalendar(year, week, 1))
     return start, start + timedelta(days=7)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from lamina.language.temporal.calendar import Span
+from lamina.language.temporal.calendar import DateRange
 from lamina.language.temporal.grammar import expression
 from lamina.language.temporal.lexicon import FUTURE_HINTS, GATE, PAST_HINTS, STARTERS
 from lamina.language.temporal.nodes import Node
@@ -117,7 +117,7 @@ def to_match(reading: TokenizedText, first: int, node: Node, reference: datetime
         low is None or low.date() == reading.now.date() or node.kind in ("time", "timerange")
         for low, _ in spans
     ):
-        chosen: Span | None = _by_hour(spans)
+        chosen: DateRange | None = _by_hour(spans)
     elif len(spans) > 1:
         chosen = _by_tense(reading, first, node)
     else:
@@ -144,12 +144,12 @@ def _zoned(moment: datetime | None, zone: object) -> datetime | None:
     return moment.replace(tzinfo=zone) if moment is not None else None  # type: ignore[arg-type]  # the reference's tzinfo
 
 
-def _by_hour(spans: tuple[Span, ...]) -> Span:
+def _by_hour(spans: tuple[DateRange, ...]) -> DateRange:
     waking = [span for span in spans if (edge := span[0] or span[1]) and 7 <= edge.hour < 19]
     return (waking or list(spans))[0]
 
 
-def _by_tense(reading: TokenizedText, first: int, node: Node) -> Span:
+def _by_tense(reading: TokenizedText, first: int, node: Node) -> DateRange:
     """The past or the coming reading, by tense; among those of one day, the likelier hour."""
     edges = [low or high for low, high in node.spans]
     future = _speaks_of_future(reading, first, node.stop)
@@ -190,7 +190,7 @@ def _speaks_of_future(reading: TokenizedText, first: int, stop: int) -> bool:
     return False
 
 
-def timex_of(node: Node, span: Span | None) -> str | None:
+def timex_of(node: Node, span: DateRange | None) -> str | None:
     """The TIMEX3 value of the chosen reading."""
     if span is None:
         return None

@@ -12,7 +12,7 @@ from datetime import datetime
 from lamina.language.tables import table
 from lamina.language.temporal import calendar
 from lamina.language.temporal.anchored import any_date
-from lamina.language.temporal.calendar import Span, midnight
+from lamina.language.temporal.calendar import DateRange, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at
 from lamina.language.temporal.durations import duration_at, length_at, set_at
 from lamina.language.temporal.lexicon import ABOUT, MEALS, MONTHS
@@ -96,7 +96,7 @@ def _between(r: TokenizedText, left: Node, right: Node) -> Node | None:
         same = complete(r, left, right.partial.year)
         first, last = same.spans[0][0], right.spans[0][0]
         left = complete(r, left, right.partial.year - 1) if first and last and first > last else same
-    pairs: list[Span] = []
+    pairs: list[DateRange] = []
     for start, _ in left.spans:
         if right.partial and right.partial.weekday is not None and right.partial.day is None and start:
             right = replace(right, spans=partial_spans(right.partial, start.date())[1:])
@@ -205,7 +205,7 @@ def _opened(r: TokenizedText, i: int, j: int, side: str, edge: str) -> Node | No
     if edge == "end" and inside.grain in ("minute", "second"):
         edge = "start"
     bound = [span[0] if edge == "start" else span[1] for span in inside.spans]
-    spans: tuple[Span, ...] = tuple((b, None) if side == "to" else (None, b) for b in bound)
+    spans: tuple[DateRange, ...] = tuple((b, None) if side == "to" else (None, b) for b in bound)
     kind = {"date": "daterange", "datetime": "datetimerange", "time": "timerange"}.get(
         inside.kind, inside.kind
     )
@@ -228,7 +228,7 @@ def _or_later(r: TokenizedText, i: int) -> Node | None:
     if after in ("after", "before") and r.words[node.stop + 2] not in ("", ".", ",", "?", "!"):
         return None
     if after in ("later", "after", "greater", "above", "onwards", "onward"):
-        spans: tuple[Span, ...] = tuple((start, None) for start, _ in node.spans)
+        spans: tuple[DateRange, ...] = tuple((start, None) for start, _ in node.spans)
     elif after in ("earlier", "before"):
         spans = tuple((None, end) for _, end in node.spans)
     else:
@@ -261,7 +261,7 @@ def date_with_open_hours(r: TokenizedText, i: int) -> Node | None:
     if window is None or window.kind != "timerange" or window.grain == "part":
         return None
     today = midnight(r.now.date())
-    spans: list[Span] = []
+    spans: list[DateRange] = []
     for start, _ in date.spans:
         for low, high in window.spans:
             assert start is not None

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from lamina.language.tables import table
 from lamina.language.temporal import calendar
 from lamina.language.temporal.anchored import any_date
-from lamina.language.temporal.calendar import Span, midnight
+from lamina.language.temporal.calendar import DateRange, midnight
 from lamina.language.temporal.clocks import Hours, clock_at, hours_at, in_part, part_at
 from lamina.language.temporal.lexicon import ABOUT, MONTHS, PARTS
 from lamina.language.temporal.nodes import Node, complete, longest
@@ -97,9 +97,9 @@ def _timed(day: Node, hours: Hours, stop: int) -> Node:
     )  # fmt: skip
 
 
-def on_day(day: datetime, hours: Hours) -> list[Span]:
+def on_day(day: datetime, hours: Hours) -> list[DateRange]:
     ends = hours.ends or tuple(s + 60 for s in hours.starts)
-    spans: list[Span] = [
+    spans: list[DateRange] = [
         (day + timedelta(seconds=s), day + timedelta(seconds=e))
         for s, e in zip(hours.starts, ends, strict=True)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from lamina.language.temporal.calendar import Span, day_span, month_span, year_span
+from lamina.language.temporal.calendar import DateRange, day_span, month_span, year_span
 from lamina.language.temporal.tokens import TokenizedText
 from lamina.language.temporal.values import Grain, Kind, Period
 
@@ -27,7 +27,7 @@ class Node:
     stop: int
     kind: Kind
     grain: Grain
-    spans: tuple[Span, ...] = ()
+    spans: tuple[DateRange, ...] = ()
     partial: Partial | None = None
     period: Period | None = None
     approximate: bool = False
@@ -35,7 +35,7 @@ class Node:
     stated_range: bool = False  # "from X to Y": both ends were named
 
     @property
-    def span(self) -> Span:
+    def span(self) -> DateRange:
         """The oldest alternative; for nodes that have one only."""
         return self.spans[0]
 
@@ -49,7 +49,7 @@ def longest(*nodes: Node | None) -> Node | None:
     return best
 
 
-def fixed(stop: int, grain: Grain, span: Span, *, approximate: bool = False) -> Node:
+def fixed(stop: int, grain: Grain, span: DateRange, *, approximate: bool = False) -> Node:
     kind: Kind = "date" if grain == "day" else "daterange"
     return Node(stop, kind, grain, (span,), approximate=approximate)
 
@@ -69,7 +69,7 @@ def dated(r: TokenizedText, stop: int, partial: Partial) -> Node | None:
     return Node(stop, "date", "day", spans, partial)
 
 
-def partial_spans(partial: Partial, today: date) -> tuple[Span, ...]:
+def partial_spans(partial: Partial, today: date) -> tuple[DateRange, ...]:
     """Past and coming reading of a partial date; today and the current month count as past.
 
     A weekday beside a day and month picks the year in which they agree, if one of the two does. No span at all means
@@ -96,7 +96,7 @@ def partial_spans(partial: Partial, today: date) -> tuple[Span, ...]:
     return _nearest(days, today, weekday)
 
 
-def _day_of_month(day: int, weekday: int | None, today: date) -> tuple[Span, ...]:
+def _day_of_month(day: int, weekday: int | None, today: date) -> tuple[DateRange, ...]:
     months = range(today.year * 12 + today.month - 1 - 12, today.year * 12 + today.month + 12)
     days = [found for m in months if 1 <= m // 12 <= 9999 and (found := _date(m // 12, m % 12 + 1, day))]
     if weekday is not None:
@@ -104,7 +104,7 @@ def _day_of_month(day: int, weekday: int | None, today: date) -> tuple[Span, ...
     return _nearest(days, today, None)
 
 
-def _nearest(days: list[date], today: date, weekday: int | None) -> tuple[Span, ...]:
+def _nearest(days: list[date], today: date, weekday: int | None) -> tuple[DateRange, ...]:
     past = [found for found in days if found <= today][-1:]
     near = past + [found for found in days if found > today][:1]
     agreeing = [found for found in near if found.weekday() == weekday]

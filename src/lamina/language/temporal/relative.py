@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from lamina.language.tables import table
 from lamina.language.temporal import calendar
-from lamina.language.temporal.calendar import Span, day_span, midnight, unit_span
+from lamina.language.temporal.calendar import DateRange, day_span, midnight, unit_span
 from lamina.language.temporal.dates import calendar_date, day_of_month, holiday_date
 from lamina.language.temporal.durations import Length, amount_at, first_part, length_at, unit_at
 from lamina.language.temporal.lexicon import LAST, MONTHS, NEXT, SEASONS, THIS, UNITS, WEEKDAYS
@@ -128,7 +128,7 @@ def _stretch(r: TokenizedText, length: Length, direction: int) -> Node | None:
     return Node(length.stop, kind, grain, (_in_order(now, other),), None, length.period, length.approximate)  # type: ignore[arg-type]  # a Kind
 
 
-def _in_order(a: datetime, b: datetime) -> Span:
+def _in_order(a: datetime, b: datetime) -> DateRange:
     return (a, b) if a <= b else (b, a)
 
 
@@ -362,7 +362,7 @@ def _nth(inside: Node, stop: int, position: int, word: str) -> Node | None:
     return Node(stop, "date" if grain == "day" else "daterange", grain, tuple(spans))
 
 
-def _nth_span(start: datetime, end: datetime, position: int, word: str) -> Span | None:
+def _nth_span(start: datetime, end: datetime, position: int, word: str) -> DateRange | None:
     if word in WEEKDAYS:
         first = start + timedelta(days=(WEEKDAYS[word] - start.weekday()) % 7)
         back = (end.weekday() - WEEKDAYS[word] - 1) % 7 + 1
