@@ -14,7 +14,7 @@ from capsules import body
 from given import TENANT, CountedIds, ManualClock, append
 from lamina.continuity.capsule.subjects import Subject
 from lamina.continuity.files.directory import Directory
-from lamina.continuity.landing import Told, draft_of
+from lamina.continuity.landing import EventWords, draft_of
 from lamina.continuity.owned import paths_about
 from lamina.continuity.shelf.documents import Shelf
 from lamina.coordination.owned import documents_about_people
@@ -242,5 +242,5 @@ def test_what_others_copied_meanwhile_goes_too(
 
 
 def told_of_snapshot(words: str) -> Capture:
-    told = Told(COPY, words, "snapshot")
+    told = EventWords(COPY, words, "snapshot")
     return Capture(draft_of(TENANT, "user:bob", ManualClock().now(), told, appended=False))

@@ -17,7 +17,7 @@ from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, 
 from lamina.store.ports.idempotency import Remembered
 from lamina.store.ports.log import Capture
 
-__all__ = ["ACTOR", "Told", "draft_of", "landed", "retried", "written"]
+__all__ = ["ACTOR", "EventWords", "draft_of", "landed", "retried", "written"]
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ ACTOR: Final = re.compile(r"(user|agent|service|system):[A-Za-z0-9_\-.@+]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EventWords:
     """What an event tells of a write: words about the document at a path, for recall and for search.
 
     ``rests_on`` are the events that what is written was made from (``kernel.relay.rests_on``).
@@ -43,7 +43,7 @@ def landed(
     call: Call,
     message: str,
     changes: Sequence[Change],
-    told: Told | None,
+    told: EventWords | None,
     once: Remembered | None = None,
 ) -> Commit:
     """Write changes as one commit, ``once`` under its key. Raises ``Conflict`` (DOCUMENT_CHANGED) when a guard does not hold."""
@@ -55,7 +55,7 @@ def written(
     call: Call,
     message: str,
     changes: Sequence[Change],
-    told: Told | None,
+    told: EventWords | None,
     once: Remembered | None = None,
 ) -> Written:
     """Mirrors ``landed``, with the ids of the events that tell of it."""
@@ -81,12 +81,12 @@ def retried(run: Callable[[], T]) -> T:
     return run()
 
 
-def _draft(call: Call, changes: Sequence[Change], told: Told) -> EventDraft:
+def _draft(call: Call, changes: Sequence[Change], told: EventWords) -> EventDraft:
     appended = any(change.path == told.path and change.kind is ChangeKind.APPEND for change in changes)
     return draft_of(call.principal.tenant_id, call.principal.actor, call.now, told, appended=appended)
 
 
-def draft_of(tenant_id: str, actor: str, at: Instant, told: Told, *, appended: bool) -> EventDraft:
+def draft_of(tenant_id: str, actor: str, at: Instant, told: EventWords, *, appended: bool) -> EventDraft:
     """The event that tells of a write; ``appended`` where the document grew."""
     party = Party.of(actor)
     content: dict[str, Any] = {  # Any: JSON

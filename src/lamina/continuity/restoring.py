@@ -16,7 +16,7 @@ from lamina.continuity.capsule.wording import in_words
 from lamina.continuity.context.snapshots import FOLDER as SNAPSHOTS
 from lamina.continuity.context.snapshots import snapshot_told
 from lamina.continuity.files.keeping import file_told
-from lamina.continuity.landing import ACTOR, Told, draft_of
+from lamina.continuity.landing import ACTOR, EventWords, draft_of
 from lamina.continuity.shelf.envelopes import archived, fallback
 from lamina.continuity.shelf.loading import loaded
 from lamina.errors import LaminaError
@@ -48,7 +48,7 @@ def telling(tenant_id: str) -> Tell:
     return tell
 
 
-def _told(step: Step) -> Told | None:
+def _told(step: Step) -> EventWords | None:
     try:
         text = step.content.decode()
     except UnicodeDecodeError:
@@ -62,9 +62,9 @@ def _told(step: Step) -> Told | None:
     return file_told(step.path, text)
 
 
-def _capsule_told(step: Step) -> Told | None:
+def _capsule_told(step: Step) -> EventWords | None:
     try:
-        return Told(step.path, in_words(loaded(step.content).capsule), "continuity")
+        return EventWords(step.path, in_words(loaded(step.content).capsule), "continuity")
     except LaminaError:
         return None
 

@@ -14,7 +14,7 @@ from lamina import limits
 from lamina.errors import Unavailable
 from lamina.kernel.events import LifecycleRow
 from lamina.lifecycle.places import Places, PlacesMax
-from lamina.lifecycle.tail import Tail, Told
+from lamina.lifecycle.tail import RowEvent, Tail
 from lamina.observe.rounds import Failures
 from lamina.store.ports.changes import Follower
 from lamina.store.ports.lifecycle import LifecycleQuery
@@ -98,7 +98,7 @@ class Feed:
         with self._lock:
             self._listeners.discard(listener)
 
-    def take(self, listener: Listener, after: int, rows_max: int) -> list[Told] | None:
+    def take(self, listener: Listener, after: int, rows_max: int) -> list[RowEvent] | None:
         """What a listener wants of the rows read for everybody, past ``after``; None when they are no longer at hand,
         and the store has to be asked. For a listener that has read the store to its end since it was added.
         """
@@ -109,7 +109,7 @@ class Feed:
             tail = self._tails.get(listener.query.tenant_id)
             if tail is None or not tail.holds(due):
                 return None
-            taken: list[Told] = []
+            taken: list[RowEvent] = []
             for each in tail.since(due):
                 if each.row.sequence > after and listener.wants(each.row):
                     if len(taken) == rows_max:

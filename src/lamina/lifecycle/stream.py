@@ -17,7 +17,7 @@ from lamina.kernel.streams import Beginning, Burst, ServerSentEvent
 from lamina.kernel.time import SECOND_US, Clock, Instant, duration_text, rfc3339
 from lamina.lifecycle.access import RowKind, kind_of, may_follow, place_after, query_of, subscribe_grant
 from lamina.lifecycle.feed import Feed, Listener
-from lamina.lifecycle.tail import Told, told
+from lamina.lifecycle.tail import RowEvent, told
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.store import Store
 from lamina.types.lifecycle import LifecycleName, StreamRequest
@@ -214,7 +214,7 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | Beginning | None])
 
     # ---- rows
 
-    async def _found(self, listener: Listener) -> list[Told]:
+    async def _found(self, listener: Listener) -> list[RowEvent]:
         """The next rows that the caller may see, none when they have to be looked for again or there are none."""
         if self._behind:
             query = replace(self._query, after=self._after)
@@ -239,7 +239,7 @@ class LifecycleStream(AsyncIterator[ServerSentEvent | Burst | Beginning | None])
         self._feed.look_at_policy()  # after the rows, as whoever reads for everybody does
         return rows
 
-    def _sent(self, found: Sequence[Told]) -> ServerSentEvent | Burst:
+    def _sent(self, found: Sequence[RowEvent]) -> ServerSentEvent | Burst:
         # Old rows of a replay are not the client's delay: they count from when it asked for them.
         behind_us = self._clock.now() - max(found[0].row.arrived_at, self._opened_at)
         if behind_us > limits.LIFECYCLE_LAG_S_MAX * SECOND_US:

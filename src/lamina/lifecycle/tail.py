@@ -10,18 +10,18 @@ from lamina.kernel.events import LifecycleRow
 from lamina.kernel.streams import ServerSentEvent
 from lamina.types.lifecycle import StreamedRow
 
-__all__ = ["Tail", "Told", "told"]
+__all__ = ["RowEvent", "Tail", "told"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RowEvent:
     """A row, and the event that says it on a stream."""
 
     row: LifecycleRow
     event: ServerSentEvent
 
 
-def told(row: LifecycleRow) -> Told:
+def told(row: LifecycleRow) -> RowEvent:
     """A row with its event."""
     data = StreamedRow(
         event_id=row.event_id,
@@ -31,7 +31,7 @@ def told(row: LifecycleRow) -> Told:
         sequence=row.number,
         payload=row.payload,
     )
-    return Told(row, ServerSentEvent(row.name, data, row.id))
+    return RowEvent(row, ServerSentEvent(row.name, data, row.id))
 
 
 class Tail:
@@ -39,7 +39,7 @@ class Tail:
 
     def __init__(self, read_to: int) -> None:
         self.read_to = read_to
-        self._rows: list[Told] = []
+        self._rows: list[RowEvent] = []
         self._whole_from = read_to + 1
 
     def add(self, rows: Sequence[LifecycleRow], rows_max: int) -> None:
@@ -57,7 +57,7 @@ class Tail:
         """Whether everything from a sequence on is here."""
         return sequence >= self._whole_from
 
-    def since(self, sequence: int) -> Iterator[Told]:
+    def since(self, sequence: int) -> Iterator[RowEvent]:
         """The rows from a sequence on."""
         first = bisect_left(self._rows, sequence, key=lambda each: each.row.sequence)
         return iter(self._rows[first:])

@@ -16,7 +16,7 @@ from lamina.continuity.context.requests import AsOf, ReadSnapshot, Snapshot, Sna
 from lamina.continuity.files.cards import card_of, text_of
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.names import folder_of, is_text
-from lamina.continuity.landing import Told, landed, retried
+from lamina.continuity.landing import EventWords, landed, retried
 from lamina.continuity.permission import READS, Reach
 from lamina.errors import Conflict, Malformed, NotFound
 from lamina.kernel.canonical import digest
@@ -212,13 +212,13 @@ class Snapshots:
             after = page[-1].path
 
 
-def snapshot_told(path: str, kept: Mapping[str, Any]) -> Told:
+def snapshot_told(path: str, kept: Mapping[str, Any]) -> EventWords:
     """What is told of a snapshot: what it was made for, and which documents are in it."""
     items = kept.get("items")
     paths = (
         [str(item.get("path")) for item in items if isinstance(item, dict)] if isinstance(items, list) else []
     )
-    return Told(path, "\n".join([path, f"Snapshot for: {kept.get('task')}", *paths]), "snapshot")
+    return EventWords(path, "\n".join([path, f"Snapshot for: {kept.get('task')}", *paths]), "snapshot")
 
 
 def _snapshot_id(call: Call) -> str:

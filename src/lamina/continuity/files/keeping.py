@@ -10,7 +10,7 @@ from functools import partial
 from lamina import limits
 from lamina.continuity.files.names import check_new, check_open_day, file_path
 from lamina.continuity.files.requests import AppendRecord, ReadFile, ReadText, WriteFile, Written
-from lamina.continuity.landing import Told, landed, retried
+from lamina.continuity.landing import EventWords, landed, retried
 from lamina.continuity.permission import READS, Reach, require_open
 from lamina.errors import Malformed, NotFound, TooLarge, Unavailable
 from lamina.kernel.operations import Answer, Call
@@ -142,9 +142,9 @@ class Keeping:
         return Written(path=change.path, committed=True, latest_commit=commit.sha)
 
 
-def file_told(path: str, words: str) -> Told:
+def file_told(path: str, words: str) -> EventWords:
     """What is told of a file: its path and its words, or those that were appended."""
-    return Told(path, f"{path}\n{words}".rstrip("\n"), _LABEL)
+    return EventWords(path, f"{path}\n{words}".rstrip("\n"), _LABEL)
 
 
 def _check_room(path: str, size: int, added: int) -> None:

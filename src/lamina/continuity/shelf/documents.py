@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from lamina import limits
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import ACTIVE, KINDS, ROOT, Subject, check_same_subject
-from lamina.continuity.landing import Told, landed
+from lamina.continuity.landing import EventWords, landed
 from lamina.continuity.shelf.cold import Stub, stub_in
 from lamina.continuity.shelf.envelopes import Archived, archived, fallback
 from lamina.continuity.shelf.loading import Loaded, loaded, object_in
@@ -186,7 +186,7 @@ class Shelf:
 
     def land(self, call: Call, message: str, changes: Sequence[Change], words: str | None) -> Commit:
         """Write changes as one commit, with an event that says so in words. Raises ``Conflict`` (DOCUMENT_CHANGED)."""
-        told = None if words is None else Told(changes[0].path, words, "continuity")
+        told = None if words is None else EventWords(changes[0].path, words, "continuity")
         return landed(self._documents, call, message, changes, told)
 
     def head(self, tenant_id: str) -> str | None:

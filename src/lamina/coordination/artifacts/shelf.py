@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from lamina.continuity.landing import Told, written
+from lamina.continuity.landing import EventWords, written
 from lamina.coordination.artifacts.cards import ArtifactCards
 from lamina.coordination.artifacts.kinds import ArtifactKind, Key
 from lamina.coordination.artifacts.reading import record_in, record_or_none
@@ -111,5 +111,5 @@ class ArtifactShelf:
         content = canonical(record.model_dump(mode="json"))
         change = Change(path, ChangeKind.PUT, content, expected_version=expected_version)
         sources = tuple(dict.fromkeys(each for each in rests_on if each is not None))
-        done = written(self._documents, call, message, [change], Told(path, words, _LABEL, sources))
+        done = written(self._documents, call, message, [change], EventWords(path, words, _LABEL, sources))
         return LandedArtifact(done.commit.sha, done.event_ids[0])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lamina.continuity.landing import Told, landed
+from lamina.continuity.landing import EventWords, landed
 from lamina.continuity.permission import Reach
 from lamina.coordination.artifacts.checks import refused
 from lamina.coordination.checking import bounds
@@ -97,7 +97,9 @@ class Checking:
         content = f"{json.dumps(run.model_dump(mode='json'), indent=2, ensure_ascii=False)}\n".encode()
         change = Change(path, ChangeKind.PUT, content, expected_version=0)
         words = f"Check {run.profile} of {commit.sha[:12]}: {run.status}"
-        done = landed(self._documents, call, f"runs: check {run_id}", [change], Told(path, words, "check"))
+        done = landed(
+            self._documents, call, f"runs: check {run_id}", [change], EventWords(path, words, "check")
+        )
         return Answer(Checked(run=run, path=path, latest_commit=done.sha or None))
 
     def _commit(self, tenant_id: str, ref: str) -> Commit:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from lamina import limits
-from lamina.continuity.landing import Told, draft_of
+from lamina.continuity.landing import EventWords, draft_of
 from lamina.coordination.messages.records import (
     AckRecord,
     DeliveryView,
@@ -90,7 +90,9 @@ class PostOffice:
         """Write a post as one commit with the event that tells of it in words; raises as ``Post`` says."""
         caller = call.principal
         path = post.ack.path if isinstance(post, Acknowledging) else post.message.path
-        told = draft_of(caller.tenant_id, caller.actor, call.now, Told(path, words, _LABEL), appended=False)
+        told = draft_of(
+            caller.tenant_id, caller.actor, call.now, EventWords(path, words, _LABEL), appended=False
+        )
         write = Write(
             tenant_id=caller.tenant_id,
             author=caller.actor,

@@ -11,7 +11,7 @@ from typing import Final, Literal
 from lamina import limits
 from lamina.continuity.files.keeping import file_told
 from lamina.continuity.files.names import check_new, file_path
-from lamina.continuity.landing import Told, retried, written
+from lamina.continuity.landing import EventWords, retried, written
 from lamina.continuity.permission import require_open
 from lamina.coordination.artifacts.checks import message_of, refused
 from lamina.coordination.patches.requests import (
@@ -91,7 +91,7 @@ class Patches:
             updated_at=now,
         )
         change = Change(path, ChangeKind.PUT, _bytes(patch), expected_version=0, portable=True)
-        told = Told(path, _words(patch), _LABEL, self._telling(tenant_id, target))
+        told = EventWords(path, _words(patch), _LABEL, self._telling(tenant_id, target))
         done = written(self._documents, call, f"patches: propose {patch_id}", [change], told)
         return PatchProposed(
             patch=patch, path=path, latest_commit=done.commit.sha, event_id=done.event_ids[0]
@@ -117,7 +117,7 @@ class Patches:
         # The proposal ends with the very commit that changes the file: after a crash it is not applied twice.
         ended = Change(path, ChangeKind.PUT, _bytes(kept), expected_version=proposed.document.version)
         sources = self._telling(call.principal.tenant_id, path, target)
-        told = Told(path, _words(kept), _LABEL) if text is None else file_told(target, text)
+        told = EventWords(path, _words(kept), _LABEL) if text is None else file_told(target, text)
         done = written(self._documents, call, message, [change, ended], replace(told, rests_on=sources))
         archived = kept.model_copy(
             update={"applied_commit": done.commit.sha, "applied_by": call.relay.peer_id}

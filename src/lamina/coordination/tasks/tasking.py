@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.continuity.files.names import check_new, file_path
-from lamina.continuity.landing import Told, retried, written
+from lamina.continuity.landing import EventWords, retried, written
 from lamina.coordination.artifacts.cards import ArtifactCards
 from lamina.coordination.artifacts.checks import refused
 from lamina.coordination.artifacts.kinds import ArtifactKind, Key
@@ -102,7 +102,7 @@ class Tasks:
         task = AgentTask.model_validate({**request.model_dump(), **stamps})
         change = Change(path, ChangeKind.PUT, _bytes(task), expected_version=0, portable=True)
         message = f"tasks: create {task.task_id}"
-        done = written(self._documents, call, message, [change], Told(path, _words(task), _LABEL))
+        done = written(self._documents, call, message, [change], EventWords(path, _words(task), _LABEL))
         return TaskCreated(task=task, path=path, latest_commit=done.commit.sha, event_id=done.event_ids[0])
 
     def _update(self, request: UpdateTask, call: Call) -> TaskChanged:
@@ -128,7 +128,9 @@ class Tasks:
         if moved:
             writes.append(Change(old.path, ChangeKind.REMOVE, expected_version=old.version))
         sources = () if told is None else (told,)
-        done = written(self._documents, call, message, writes, Told(path, _words(task), _LABEL, sources))
+        done = written(
+            self._documents, call, message, writes, EventWords(path, _words(task), _LABEL, sources)
+        )
         return TaskChanged(
             task=task,
             path=path,
