@@ -8,17 +8,26 @@ from itertools import pairwise
 import pytest
 
 from lamina.kernel.calibration import Calibration, logit, sigmoid
-from lamina.pipeline.calibrating import Judged, brier_of, calibration_of, ece_of, fit_isotonic, fit_platt
+from lamina.pipeline.calibrating import (
+    JudgedBelief,
+    brier_of,
+    calibration_of,
+    ece_of,
+    fit_isotonic,
+    fit_platt,
+)
 from tables import every_row
 
 SECOND = 1_000_000
 
 
-def judged(*verdicts: tuple[float, bool]) -> list[Judged]:
-    return [Judged(p, true, number + 1, (number + 1) * SECOND) for number, (p, true) in enumerate(verdicts)]
+def judged(*verdicts: tuple[float, bool]) -> list[JudgedBelief]:
+    return [
+        JudgedBelief(p, true, number + 1, (number + 1) * SECOND) for number, (p, true) in enumerate(verdicts)
+    ]
 
 
-def drawn(count: int, slope: float, intercept: float, seed: int = 1) -> list[Judged]:
+def drawn(count: int, slope: float, intercept: float, seed: int = 1) -> list[JudgedBelief]:
     """Verdicts that come true by a curve of Platt's."""
     chance = random.Random(seed)
     shares = [chance.uniform(0.05, 0.95) for _ in range(count)]

@@ -20,7 +20,7 @@ from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.ports.definitions import Definition
 from lamina.store.ports.store import Store
 
-__all__ = ["Calibrator", "Judged", "brier_of", "calibration_of", "ece_of", "fit_isotonic", "fit_platt"]
+__all__ = ["Calibrator", "JudgedBelief", "brier_of", "calibration_of", "ece_of", "fit_isotonic", "fit_platt"]
 
 _ACTOR: Final = "system:calibration"
 _RECENT_US: Final = 30 * 24 * 3600 * SECOND_US
@@ -31,10 +31,10 @@ _STILL: Final = 1e-10
 _RIDGE: Final = 1e-9
 
 _Points = tuple[tuple[float, float], ...]
-_Fit = Callable[[Sequence["Judged"]], _Points]
+_Fit = Callable[[Sequence["JudgedBelief"]], _Points]
 
 
-class Judged(NamedTuple):
+class JudgedBelief(NamedTuple):
     """A belief that was confirmed or denied, how far it was believed, 0..1, and where in the log and when that was recorded."""
 
     confidence: float
@@ -82,16 +82,16 @@ def _check_newer(standing: Sequence[Definition], made: Calibration) -> None:
         raise _ComesLate
 
 
-def _judged(event: Event) -> Judged | None:
+def _judged(event: Event) -> JudgedBelief | None:
     feedback = feedback_of(event)
     if feedback is None or feedback.believed is None or feedback.verdict not in ("confirm", "deny"):
         return None
-    return Judged(
+    return JudgedBelief(
         feedback.believed.confidence, feedback.verdict == "confirm", event.position, event.recorded_at
     )
 
 
-def calibration_of(judged: Sequence[Judged]) -> Calibration:
+def calibration_of(judged: Sequence[JudgedBelief]) -> Calibration:
     """The curve of verdicts, in the order of the log: of Platt's and the isotonic one, that which foretells verdicts better that it has
     not seen. Its figures are of these, too."""
     candidates: list[tuple[float, str, _Fit, list[float]]] = []
@@ -113,7 +113,7 @@ def calibration_of(judged: Sequence[Judged]) -> Calibration:
     )
 
 
-def _foretold(judged: Sequence[Judged], model: str, fit: _Fit) -> list[float]:
+def _foretold(judged: Sequence[JudgedBelief], model: str, fit: _Fit) -> list[float]:
     """Each verdict as the curve of the others has it: a fifth of them are left out at a time."""
     curves = []
     for fold in range(_FOLDS):
@@ -122,14 +122,14 @@ def _foretold(judged: Sequence[Judged], model: str, fit: _Fit) -> list[float]:
     return [curves[number % _FOLDS].curve(each.confidence) for number, each in enumerate(judged)]
 
 
-def brier_of(foretold: Sequence[float], judged: Sequence[Judged]) -> float:
+def brier_of(foretold: Sequence[float], judged: Sequence[JudgedBelief]) -> float:
     """The mean squared error of probabilities."""
     return math.fsum((p - each.came_true) ** 2 for p, each in zip(foretold, judged, strict=True)) / len(
         judged
     )
 
 
-def ece_of(foretold: Sequence[float], judged: Sequence[Judged]) -> float:
+def ece_of(foretold: Sequence[float], judged: Sequence[JudgedBelief]) -> float:
     """The expected calibration error: over ten bins of equal width, how far what was foretold is from what came true, by their sizes."""
     bins: list[list[tuple[float, bool]]] = [[] for _ in range(_BINS)]
     for p, each in zip(foretold, judged, strict=True):
@@ -137,7 +137,7 @@ def ece_of(foretold: Sequence[float], judged: Sequence[Judged]) -> float:
     return math.fsum(abs(math.fsum(p - true for p, true in each)) for each in bins) / len(judged)
 
 
-def fit_platt(judged: Sequence[Judged]) -> _Points:
+def fit_platt(judged: Sequence[JudgedBelief]) -> _Points:
     """Slope and intercept over log odds, by Newton's method on the log likelihood, with the targets that Platt gave ("Probabilistic outputs
     for support vector machines", 1999). A slope below 0 would turn the order of beliefs around: then it is 0."""
     for_it = sum(each.came_true for each in judged)
@@ -192,7 +192,7 @@ class _Block(NamedTuple):
         return self.true / self.size
 
 
-def fit_isotonic(judged: Sequence[Judged]) -> _Points:
+def fit_isotonic(judged: Sequence[JudgedBelief]) -> _Points:
     """The rising steps that come nearest to the verdicts, by pooling neighbours that fall; each step by its two ends."""
     blocks: list[_Block] = []
     ordered = sorted(judged, key=lambda each: each.confidence)

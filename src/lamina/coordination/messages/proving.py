@@ -18,7 +18,7 @@ from lamina.kernel.time import SECOND_US, Instant, instant
 from lamina.store.ports.messages import Messages, SeenNonce
 from lamina.store.tallies import Bucket, Buckets
 
-__all__ = ["FailureBounds", "Judged", "Proof", "Proving", "VerificationFailures"]
+__all__ = ["FailureBounds", "Proof", "ProvedEnvelope", "Proving", "VerificationFailures"]
 
 _TALLY: Final = "verification failures"
 Json = Mapping[str, Any]  # Any: JSON
@@ -62,7 +62,7 @@ def _tally_of(call: Call) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ProvedEnvelope:
     """What an envelope proves, and its nonce, which is not used up yet."""
 
     verification: Verification
@@ -74,7 +74,7 @@ class Proof:
     """Who is said to have sent a message: whether that was proved, and by which envelope, whose nonce lands with the message."""
 
     verified: bool
-    judged: Judged | None = None
+    judged: ProvedEnvelope | None = None
 
     @property
     def nonce(self) -> SeenNonce | None:
@@ -145,7 +145,9 @@ class Proving:
             )
         return Proof(verified=True, judged=judged)
 
-    def judge(self, call: Call, payload: Json, envelope: SignedEnvelope, *, repeated: bool = False) -> Judged:
+    def judge(
+        self, call: Call, payload: Json, envelope: SignedEnvelope, *, repeated: bool = False
+    ) -> ProvedEnvelope:
         """What an envelope proves of a payload. A refused one is counted; who had too many refused is not listened to for a while.
 
         Raises ``Malformed`` (INVALID_MESSAGE), ``NotFound`` (KEY_NOT_FOUND), ``Unavailable`` (KEY_UNREADABLE, KEY_FILE_UNUSABLE).
@@ -156,7 +158,7 @@ class Proving:
         nonce = SeenNonce(_hash(envelope), call.now, expires_at)
         failures = self._failures.count(call)
         if self._failures.throttles(failures):
-            return Judged(_verification(envelope, "verification_throttled", failures), nonce)
+            return ProvedEnvelope(_verification(envelope, "verification_throttled", failures), nonce)
         try:
             holds = self._signatures.holds(
                 call.principal.tenant_id,
@@ -177,9 +179,9 @@ class Proving:
             reason = "replay_detected"
         if reason != "ok":
             failures = self._failures.count(call, more=1)
-        return Judged(_verification(envelope, reason, failures), nonce)
+        return ProvedEnvelope(_verification(envelope, reason, failures), nonce)
 
-    def used(self, call: Call, judged: Judged) -> Judged:
+    def used(self, call: Call, judged: ProvedEnvelope) -> ProvedEnvelope:
         """The same with its nonce used up; what somebody else used up meanwhile is a replay."""
         found = judged.verification
         if self._messages.use(call.principal.tenant_id, judged.nonce):
