@@ -14,7 +14,7 @@ from lamina.kernel.operations import Call, Grant, Operation, Principal
 from lamina.kernel.relay import Mode, RelayGrant, RelayRight, may
 from lamina.kernel.scopes import Scope
 from lamina.store.memory import MemoryStore
-from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.documents import Change, ChangeKind, LandedWrite, Write
 
 TENANT = "acme"
 AGENT = Principal(tenant_id=TENANT, actor="agent:kim", channel="http")
@@ -33,7 +33,7 @@ class WatchedDocuments:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def write(self, writes: Sequence[Write]) -> list[Written]:
+    def write(self, writes: Sequence[Write]) -> list[LandedWrite]:
         self.before_write()
         written = self._inner.write(writes)
         self.writes += writes

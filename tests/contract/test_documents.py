@@ -10,7 +10,7 @@ import pytest
 from given import NOON, TENANT, ManualClock, draft
 from lamina.errors import Conflict
 from lamina.kernel.events import Stage
-from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.documents import Change, ChangeKind, LandedWrite, Write
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture, EventQuery
@@ -20,7 +20,7 @@ from lamina.store.rules.documents import twin
 PUT, APPEND, REMOVE = ChangeKind.PUT, ChangeKind.APPEND, ChangeKind.REMOVE
 
 
-def write(store: Store, *changes: Change, **more: Any) -> Written:
+def write(store: Store, *changes: Change, **more: Any) -> LandedWrite:
     values = {"tenant_id": TENANT, "author": "agent:nia", "message": "write: something"}
     (written,) = store.documents.write([Write(changes=changes, **{**values, **more})])
     return written

@@ -15,7 +15,7 @@ from lamina.kernel.events import DEFINITION, IDENTITY, Origin, Party, Trust
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.documents import Change, ChangeKind, LandedWrite, Write
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.idempotency import IdempotencyKey, Remembered
 from lamina.store.ports.lifecycle import LifecycleQuery
@@ -266,7 +266,7 @@ def test_a_pack_that_was_begun_before_packs_went_is_not_kept(store: Store, clock
 # ---- documents
 
 
-def write(store: Store, *changes: Change, author: str = "user:alice", tenant_id: str = TENANT) -> Written:
+def write(store: Store, *changes: Change, author: str = "user:alice", tenant_id: str = TENANT) -> LandedWrite:
     made = Write(tenant_id=tenant_id, author=author, message=f"write: {changes[0].path}", changes=changes)
     return store.documents.write([made])[0]
 

@@ -14,7 +14,7 @@ from lamina.errors import Conflict
 from lamina.kernel.events import Origin, Trust
 from lamina.kernel.relay import DOCUMENTS_CHANNEL
 from lamina.store.memory import MemoryStore
-from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.documents import Change, ChangeKind, LandedWrite, Write
 from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
@@ -96,7 +96,7 @@ def test_both_engines_do_what_a_dictionary_does(seed: int, tmp_path: Path) -> No
         after = landed(model, versions, write)
         assert (answers[0] == "refused") == (after is None), f"seed {seed}, step {step}: {write}"
         model = model if after is None else after
-        if isinstance(answers[0], Written):
+        if isinstance(answers[0], LandedWrite):
             ended[tenant] += end(told, write, answers[0])
         past.append((clock.at, model))
     for store in stores:
@@ -123,7 +123,7 @@ def telling(tenant: str, path: str) -> Capture:
     return Capture(draft(tenant_id=tenant, content=content, origin=origin))
 
 
-def end(told: dict[tuple[str, str], set[str]], write: Write, written: Written) -> list[tuple[int, str]]:
+def end(told: dict[tuple[str, str], set[str]], write: Write, written: LandedWrite) -> list[tuple[int, str]]:
     """What ends with a write, and note what it tells of."""
     replaced = {change.path for change in write.changes if change.kind is not ChangeKind.APPEND}
     gone = [event_id for path in replaced for event_id in told.pop((write.tenant_id, path), ())]

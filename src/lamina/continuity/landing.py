@@ -13,7 +13,7 @@ from lamina.kernel.events import Context, Directives, EventDraft, Modality, Orig
 from lamina.kernel.operations import Call
 from lamina.kernel.relay import DOCUMENTS_CHANNEL, RELAY_SCOPE
 from lamina.kernel.time import Instant
-from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, Write, Written
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, LandedWrite, Write
 from lamina.store.ports.idempotency import Remembered
 from lamina.store.ports.log import Capture
 
@@ -57,7 +57,7 @@ def written(
     changes: Sequence[Change],
     told: EventWords | None,
     once: Remembered | None = None,
-) -> Written:
+) -> LandedWrite:
     """Mirrors ``landed``, with the ids of the events that tell of it."""
     write = Write(
         tenant_id=call.principal.tenant_id,

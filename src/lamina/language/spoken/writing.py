@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-__all__ = ["Edit", "Part", "Written"]
+__all__ = ["Edit", "Part", "WrittenText"]
 
 Edit = tuple[int, int, str]
 """From where to where, and what stands there instead."""
@@ -15,7 +15,7 @@ Part = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenText:
     """``origins`` holds the place of each character in what was said; None where nothing was changed."""
 
     text: str
@@ -28,7 +28,7 @@ class Written:
         taken = self.origins[start : max(end, start + 1)] or self.origins[-1:] or [0]
         return min(taken), max(taken) + (start < end)
 
-    def edited(self, edits: Iterable[Edit]) -> Written:
+    def edited(self, edits: Iterable[Edit]) -> WrittenText:
         """With the edits, which come in order; what overlaps an earlier one is left out."""
         parts: list[Part | str] = []
         done = 0
@@ -39,7 +39,7 @@ class Written:
             done = end
         return self if not parts else self.made_of([*parts, (done, len(self.text))])
 
-    def made_of(self, parts: Sequence[Part | str]) -> Written:
+    def made_of(self, parts: Sequence[Part | str]) -> WrittenText:
         """Of parts of this text and of words that nobody said, which count to what stands before them."""
         texts: list[str] = []
         origins: list[Iterable[int]] = []
@@ -52,7 +52,7 @@ class Written:
             start, last = part
             texts.append(self.text[start:last])
             origins.append(range(start, last) if self.origins is None else self.origins[start:last])
-        return Written("".join(texts), list(chain.from_iterable(origins)))
+        return WrittenText("".join(texts), list(chain.from_iterable(origins)))
 
     def _origin(self, at: int) -> int:
         return at if self.origins is None or at >= len(self.origins) else self.origins[at]

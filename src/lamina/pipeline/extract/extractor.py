@@ -11,7 +11,7 @@ from lamina.language.english import is_english
 from lamina.language.own_words import own_words
 from lamina.language.running_speech import stands_apart, within
 from lamina.language.sentences import Sentence, split_sentences
-from lamina.language.spoken import Written, as_written
+from lamina.language.spoken import WrittenText, as_written
 from lamina.language.tables import table
 from lamina.pipeline.extract.ellipsis import following as topic_after
 from lamina.pipeline.extract.ellipsis import parsed_topic, plain_topic, topic_before
@@ -76,7 +76,7 @@ class _Work:
     """
 
     utterance: Utterance
-    written: Written
+    written: WrittenText
     sentences: list[Sentence]
     worth: list[bool]
     parses: list[Parse | None] = field(default_factory=list)
@@ -218,7 +218,7 @@ def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
     text = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
     said, text = text, without_annotations(text)
-    written = Written(text)
+    written = WrittenText(text)
     if utterance.has_first_person:
         written = as_written(own_words(text))
         utterance = _as_written(utterance, written)
@@ -231,13 +231,13 @@ def _prepare(utterance: Utterance) -> _Work:
     return _Work(utterance, written, [part.sentence for part in parts], worth, said=said)
 
 
-def _as_written(utterance: Utterance, written: Written) -> Utterance:
+def _as_written(utterance: Utterance, written: WrittenText) -> Utterance:
     text = utterance.text if written.origins is None else written.text
     previous = tuple(replace(each, text=as_written(each.text).text) for each in utterance.previous)
     return replace(utterance, text=text, previous=previous)
 
 
-def _said_at(written: Written, span: Span) -> Span:
+def _said_at(written: WrittenText, span: Span) -> Span:
     return Span(*written.span(span.start, span.end))
 
 

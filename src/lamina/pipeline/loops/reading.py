@@ -22,7 +22,7 @@ from lamina.language.own_words import own_words
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.language.running_speech import running_speech
 from lamina.language.sentences import split_sentences
-from lamina.language.spoken import Written, as_written
+from lamina.language.spoken import WrittenText, as_written
 from lamina.language.tables import table
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.values import FindTimes
@@ -92,9 +92,9 @@ def read_loops(
     return LoopReading((*drafts, *offers), tuple(endings), moves=tuple(moves))
 
 
-def _without_gaps(written: Written) -> Written:
+def _without_gaps(written: WrittenText) -> WrittenText:
     """One blank for several, and one empty line: what nobody reads costs nothing."""
-    text = Written(written.text.replace("’", "'"), written.origins)
+    text = WrittenText(written.text.replace("’", "'"), written.origins)
     for gaps, one in ((_BLANKS, " "), (_EMPTY_LINES, "\n\n")):
         text = text.edited((gap.start(), gap.end(), one) for gap in gaps.finditer(text.text))
     return text

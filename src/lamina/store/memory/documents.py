@@ -18,11 +18,11 @@ from lamina.store.ports.documents import (
     CommitChanges,
     Document,
     DocumentVersion,
+    LandedWrite,
     PastWrite,
     Step,
     Tell,
     Write,
-    Written,
 )
 from lamina.store.ports.log import Appended
 from lamina.store.rules.documents import (
@@ -50,7 +50,7 @@ class MemoryDocuments:
         self._clock = clock
         self._log = log
 
-    def write(self, writes: Sequence[Write]) -> list[Written]:
+    def write(self, writes: Sequence[Write]) -> list[LandedWrite]:
         """Mirrors ``Documents.write``."""
         with self._memory.change() as tables:
             return [self._write(tables, write) for write in writes]
@@ -69,7 +69,7 @@ class MemoryDocuments:
                     _note_told(tables, self._log.put(tables, [capture]), {step.path})
             return landed[-1].commit
 
-    def _write(self, tables: Tables, write: Write) -> Written:
+    def _write(self, tables: Tables, write: Write) -> LandedWrite:
         assert write.changes, "a write changes something"
         now = self._clock.now()
         if write.once is None:
@@ -82,7 +82,7 @@ class MemoryDocuments:
         tables.keys[write.once.key] = with_commit(write.once, written.commit)
         return written
 
-    def _land(self, tables: Tables, write: Write, now: Instant) -> Written:
+    def _land(self, tables: Tables, write: Write, now: Instant) -> LandedWrite:
         if write.post is not None:
             put_post(tables, write.post)
         last = _last_commit(tables, write.tenant_id)
@@ -96,7 +96,7 @@ class MemoryDocuments:
         parent = bytes.fromhex(last.sha) if last else None
         commit = replace(commit, sha=hashed(tables, write.tenant_id, commit, parent))
         tables.commits_made[write.tenant_id, commit.number] = commit
-        return Written(commit, versions, tuple(each.event_id for each in appended))
+        return LandedWrite(commit, versions, tuple(each.event_id for each in appended))
 
     def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
         """Mirrors ``Documents.read``."""

@@ -25,11 +25,11 @@ __all__ = [
     "DocumentVersion",
     "Documents",
     "Landed",
+    "LandedWrite",
     "PastWrite",
     "Step",
     "Tell",
     "Write",
-    "Written",
 ]
 
 
@@ -101,7 +101,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class LandedWrite:
     """What a write led to: its commit, the new version of every path, and the ids of its events in order.
 
     ``replayed`` where an earlier write had landed under the same key: then it is the commit of that one, and no more.
@@ -168,7 +168,7 @@ Tell = Callable[[Step], Capture | None]
 class Documents(Protocol):
     """The documents of every tenant."""
 
-    def write(self, writes: Sequence[Write]) -> list[Written]:
+    def write(self, writes: Sequence[Write]) -> list[LandedWrite]:
         """Land every write, each as its own commit, all in one transaction; durable and projected on return.
 
         Raises ``Conflict`` for the whole call: DOCUMENT_CHANGED when an ``expected_version`` has moved on or a path to

@@ -8,7 +8,7 @@ from itertools import islice
 
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
-from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Written
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, LandedWrite
 from lamina.store.ports.idempotency import Remembered
 
 __all__ = [
@@ -153,8 +153,8 @@ def with_commit(once: Remembered, commit: Commit) -> Remembered:
     return replace(once, response={**(once.response or {}), "commit": commit.number})
 
 
-def again(known: Remembered, commit_numbered: Callable[[int], Commit | None]) -> Written:
+def again(known: Remembered, commit_numbered: Callable[[int], Commit | None]) -> LandedWrite:
     """What a write led to that had landed under the key before."""
     commit = commit_numbered((known.response or {})["commit"])
     assert commit is not None, "a key lands with its commit"
-    return Written(commit, {}, (), replayed=True)
+    return LandedWrite(commit, {}, (), replayed=True)

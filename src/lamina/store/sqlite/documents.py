@@ -23,11 +23,11 @@ from lamina.store.ports.documents import (
     Document,
     DocumentVersion,
     Landed,
+    LandedWrite,
     PastWrite,
     Step,
     Tell,
     Write,
-    Written,
 )
 from lamina.store.ports.log import Appended
 from lamina.store.ports.projecting import KEPT, Projecting, kept
@@ -193,7 +193,7 @@ class SqliteDocuments:
         self._rows = rows
         self._projecting = projecting
 
-    def write(self, writes: Sequence[Write]) -> list[Written]:
+    def write(self, writes: Sequence[Write]) -> list[LandedWrite]:
         """Mirrors ``Documents.write``."""
         self._projecting.claim()
         landed = self._writer.write(
@@ -234,7 +234,7 @@ class SqliteDocuments:
                 raise
             raise kept(class_of(error)) from error
 
-    def _write(self, connection: apsw.Connection, write: Write) -> Written:
+    def _write(self, connection: apsw.Connection, write: Write) -> LandedWrite:
         assert write.changes, "a write changes something"
         now = self._clock.now()
         if write.once is None:
@@ -248,7 +248,7 @@ class SqliteDocuments:
         put_key(connection, with_commit(write.once, written.commit))
         return written
 
-    def _land(self, connection: apsw.Connection, write: Write, now: Instant) -> Written:
+    def _land(self, connection: apsw.Connection, write: Write, now: Instant) -> LandedWrite:
         if write.post is not None:
             put_post(connection, write.post)
         number, previous_at = _last_commit(connection, write.tenant_id)
@@ -269,7 +269,7 @@ class SqliteDocuments:
         ]
         connection.executemany(_SQL["end_document_events"], replaced)
         _note_told(connection, appended, versions)
-        return Written(commit, versions, tuple(each.event_id for each in appended))
+        return LandedWrite(commit, versions, tuple(each.event_id for each in appended))
 
     def read(self, tenant_id: str, path: str, *, at: Instant | None = None) -> Document | None:
         """Mirrors ``Documents.read``."""
@@ -448,7 +448,7 @@ def _check_room(connection: apsw.Connection, tenant_id: str, path: str, *, porta
         raise same_in_other_letters(path)
 
 
-def _left_by(write: Write, written: Written) -> Landed:
+def _left_by(write: Write, written: LandedWrite) -> Landed:
     """A commit with what it left, where that needs no looking up: an append adds to what stood before."""
     if any(change.kind is ChangeKind.APPEND for change in write.changes):
         return Landed(write.tenant_id, written.commit)
@@ -459,10 +459,10 @@ def _left_by(write: Write, written: Written) -> Landed:
     return Landed(write.tenant_id, written.commit, left)
 
 
-def _standing_as(written: Written, sha: str) -> Written:
+def _standing_as(written: LandedWrite, sha: str) -> LandedWrite:
     return replace(written, commit=replace(written.commit, sha=sha))
 
 
-def _only_event(landed: Sequence[Written]) -> str | None:
+def _only_event(landed: Sequence[LandedWrite]) -> str | None:
     ids = [event_id for each in landed for event_id in each.event_ids]
     return ids[0] if len(ids) == 1 else None
