@@ -14,7 +14,7 @@ from given import NOON, TENANT, CountedIds, ManualClock, append
 from lamina import limits
 from lamina.kernel.ids import RandomIds
 from lamina.store.ports.changes import Follower
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.bells import Bells
@@ -67,7 +67,7 @@ def test_a_commit_ends_a_wait(store: Store, follower: Follower) -> None:
 
 
 def test_what_has_no_lifecycle_ends_a_wait_and_names_nobody(store: Store, follower: Follower) -> None:
-    used = Remembered(IdempotencyKey(TENANT, "user:alice", "/v1/x", "k"), "hash", NOON)
+    used = IdempotencyEntry(IdempotencyKey(TENANT, "user:alice", "/v1/x", "k"), "hash", NOON)
     assert waited(follower, lambda: store.idempotency.remember(used)) == frozenset()
 
 

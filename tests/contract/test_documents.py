@@ -11,7 +11,7 @@ from given import NOON, TENANT, ManualClock, draft
 from lamina.errors import Conflict
 from lamina.kernel.events import Stage
 from lamina.store.ports.documents import Change, ChangeKind, LandedWrite, Write
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture, EventQuery
 from lamina.store.ports.store import Store
@@ -335,8 +335,8 @@ def test_a_commit_is_found_by_its_hash_and_by_its_time(store: Store, clock: Manu
     assert store.documents.commit_at(TENANT, NOON - 1) is None
 
 
-def once(body: str = "the same") -> Remembered:
-    return Remembered(IdempotencyKey(TENANT, "agent:nia", "/v1/append", "k"), body, NOON)
+def once(body: str = "the same") -> IdempotencyEntry:
+    return IdempotencyEntry(IdempotencyKey(TENANT, "agent:nia", "/v1/append", "k"), body, NOON)
 
 
 def test_a_key_lands_with_its_write_and_once(store: Store) -> None:

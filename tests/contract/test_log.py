@@ -17,7 +17,7 @@ from lamina.errors import Conflict, NotFound, Unavailable
 from lamina.kernel.events import SYNTHESIS, Context, Directives, Event, Origin, Party, Stage, Trust
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
-from lamina.store.ports.idempotency import Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Appended, Capture, EventQuery
 from lamina.store.ports.registry import ScopeState
@@ -312,8 +312,8 @@ def test_a_key_means_something_only_in_its_own_family(store: Store, field: str) 
     assert store.idempotency.find(other._replace(key="never"), NOON) is None
 
 
-def batch_entry(batch_id: str, body_hash: str = "sha256:a", at: int = NOON) -> Remembered:
-    return Remembered(key("bulk"), body_hash, at, response={"batch_id": batch_id})
+def batch_entry(batch_id: str, body_hash: str = "sha256:a", at: int = NOON) -> IdempotencyEntry:
+    return IdempotencyEntry(key("bulk"), body_hash, at, response={"batch_id": batch_id})
 
 
 def test_an_answer_remembered_with_the_events_stands_with_them(store: Store) -> None:
@@ -356,7 +356,7 @@ def test_many_at_once_under_one_key_land_once(store: Store) -> None:
 
 
 def test_the_older_answer_stands_until_it_expires(store: Store) -> None:
-    first = Remembered(key("k"), "sha256:a", NOON, response={"n": 1})
+    first = IdempotencyEntry(key("k"), "sha256:a", NOON, response={"n": 1})
     second = replace(first, body_hash="sha256:b", created_at=NOON + 1, response={"n": 2})
     late = replace(second, created_at=NOON + DAY_US)
     assert store.idempotency.remember(first) == first
@@ -367,7 +367,9 @@ def test_the_older_answer_stands_until_it_expires(store: Store) -> None:
 
 def test_pruning_forgets_keys_used_before_an_instant(store: Store) -> None:
     for number in range(3):
-        store.idempotency.remember(Remembered(key(f"k{number}"), "sha256:a", NOON + number, response={}))
+        store.idempotency.remember(
+            IdempotencyEntry(key(f"k{number}"), "sha256:a", NOON + number, response={})
+        )
     assert store.idempotency.prune(NOON + 2) == 2
     assert [store.idempotency.find(key(f"k{n}"), NOON + 3) is None for n in range(3)] == [True, True, False]
 

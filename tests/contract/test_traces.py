@@ -17,7 +17,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, LandedWrite, Write
 from lamina.store.ports.erasing import Erasure
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.lifecycle import LifecycleQuery
 from lamina.store.ports.log import Capture
 from lamina.store.ports.model_outputs import ModelOutput
@@ -151,7 +151,7 @@ def test_a_kept_answer_goes_with_whom_it_was_told_or_what_it_names(
     store: Store, caller: str, response: dict[str, Any], goes: bool
 ) -> None:
     key = IdempotencyKey(TENANT, caller, "/v1/x", "k")
-    store.idempotency.remember(Remembered(key, "hash", NOON, response=response))
+    store.idempotency.remember(IdempotencyEntry(key, "hash", NOON, response=response))
     erase(store, scopes=[ALICE], actors=["user:alice"], words=["notes/alice.md"])
     assert (store.idempotency.find(key, NOON) is None) is goes
 
@@ -184,7 +184,9 @@ def test_a_key_goes_with_its_event_and_a_batch_with_one_of_its_events(store: Sto
     keys = [IdempotencyKey(TENANT, "service:app", "experience", name) for name in "ab"]
     mine, yours = [store.log.append([Capture(draft(key.key), key, "h")])[0].event for key in keys]
     batch = IdempotencyKey(TENANT, "service:app", "bulk", "c")
-    store.idempotency.remember(Remembered(batch, "h", NOON, response={"items": [{"event_id": mine.id}]}))
+    store.idempotency.remember(
+        IdempotencyEntry(batch, "h", NOON, response={"items": [{"event_id": mine.id}]})
+    )
     assert erase(store, mine.id) == {"idempotency": 2}
     assert [store.idempotency.find(key, NOON) is None for key in (*keys, batch)] == [True, False, True]
     assert yours.id
@@ -200,7 +202,7 @@ def test_what_a_batch_was_answered_goes_once_one_of_its_events_has_no_words(stor
         ]
         keys.append(IdempotencyKey(TENANT, "service:app", "bulk", name))
         answer = {"batch_id": batch_id, "accepted": 2, "lifecycle_stream": f"/v1/x?batch_id={batch_id}"}
-        store.idempotency.remember(Remembered(keys[-1], "h", NOON, response=answer))
+        store.idempotency.remember(IdempotencyEntry(keys[-1], "h", NOON, response=answer))
     redacting = Erasure(
         tenant_id=TENANT, erasure_id="e", by_actor="user:alice", cascade="redact_events", redact=[ids[0]]
     )
@@ -214,7 +216,7 @@ def test_an_answer_begun_before_an_erasure_is_not_kept_under_its_key(
 ) -> None:
     def is_kept(name: str, begun: Instant, tenant_id: str = TENANT, *, erases: bool = False) -> bool:
         key = IdempotencyKey(tenant_id, "agent:nia", "documents", name)
-        answer = Remembered(key, "h", begun, response={"body": "what was erased meanwhile"})
+        answer = IdempotencyEntry(key, "h", begun, response={"body": "what was erased meanwhile"})
         assert store.idempotency.remember(answer, erases=erases) == answer
         return store.idempotency.find(key, begun) is not None
 

@@ -40,7 +40,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes
 from lamina.store.bodies import unpacked
 from lamina.store.ports.audit import AuditQuery
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.log import Appended, Capture, EventQuery
 from lamina.store.ports.records import RecordQuery
@@ -890,7 +890,7 @@ def test_a_key_from_before_is_found_by_its_family(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     for family in ("/v1/experience", "/v1/other"):
         key = IdempotencyKey(TENANT, "ana", family, "k")
-        assert store.idempotency.find(key, 11) == Remembered(key, "h", 10)
-        assert store.idempotency.remember(Remembered(key, "other", 11)).body_hash == "h"
+        assert store.idempotency.find(key, 11) == IdempotencyEntry(key, "h", 10)
+        assert store.idempotency.remember(IdempotencyEntry(key, "other", 11)).body_hash == "h"
     assert store.idempotency.prune(12) == 2
     store.close()

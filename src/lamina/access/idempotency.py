@@ -18,7 +18,7 @@ from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.operations import Answer
 from lamina.kernel.time import Instant
 from lamina.observe.rounds import class_of
-from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import Idempotency, IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.projecting import KEPT
 from lamina.store.rules.refusals import check_same
 
@@ -60,7 +60,7 @@ class Replays:
             except Unavailable as failure:
                 if failure.code == KEPT:  # to make it again would be a second one
                     said = {"message": failure.message, "hint": failure.hint}
-                    self._remember(Remembered(key, body_hash, now, response={"failed": said}))
+                    self._remember(IdempotencyEntry(key, body_hash, now, response={"failed": said}))
                 raise
             if answer.result is None or isinstance(answer.result, BaseModel):
                 kept: dict[str, Any] = {  # Any: JSON
@@ -69,10 +69,10 @@ class Replays:
                     "warnings": list(answer.warnings),
                     "body": answer.result and answer.result.model_dump(mode="json", by_alias=True),
                 }
-                self._remember(Remembered(key, body_hash, now, response=kept), erases=erases)
+                self._remember(IdempotencyEntry(key, body_hash, now, response=kept), erases=erases)
             return answer
 
-    def _remember(self, entry: Remembered, *, erases: bool = False) -> None:
+    def _remember(self, entry: IdempotencyEntry, *, erases: bool = False) -> None:
         """What was done is told as done, also where its key cannot be kept: told as refused, it would be done again."""
         try:
             self._idempotency.remember(entry, erases=erases)
@@ -80,7 +80,7 @@ class Replays:
             _LOG.error("an answer could not be kept under its key: %s", class_of(error))
 
 
-def _again(known: Remembered) -> Answer:
+def _again(known: IdempotencyEntry) -> Answer:
     response = dict(known.response or {})
     if failed := response.get("failed"):
         raise Unavailable(KEPT, failed["message"], hint=failed["hint"])

@@ -14,7 +14,7 @@ from lamina.kernel.operations import Call
 from lamina.kernel.relay import DOCUMENTS_CHANNEL, RELAY_SCOPE
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents, LandedWrite, Write
-from lamina.store.ports.idempotency import Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry
 from lamina.store.ports.log import Capture
 
 __all__ = ["ACTOR", "EventWords", "draft_of", "landed", "retried", "written"]
@@ -44,7 +44,7 @@ def landed(
     message: str,
     changes: Sequence[Change],
     told: EventWords | None,
-    once: Remembered | None = None,
+    once: IdempotencyEntry | None = None,
 ) -> Commit:
     """Write changes as one commit, ``once`` under its key. Raises ``Conflict`` (DOCUMENT_CHANGED) when a guard does not hold."""
     return written(documents, call, message, changes, told, once).commit
@@ -56,7 +56,7 @@ def written(
     message: str,
     changes: Sequence[Change],
     told: EventWords | None,
-    once: Remembered | None = None,
+    once: IdempotencyEntry | None = None,
 ) -> LandedWrite:
     """Mirrors ``landed``, with the ids of the events that tell of it."""
     write = Write(

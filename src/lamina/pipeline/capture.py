@@ -19,7 +19,7 @@ from lamina.pipeline.item_hash import ItemHashes
 from lamina.pipeline.judging import Judging
 from lamina.pipeline.own_name import given_names, require_own_names
 from lamina.pipeline.vocabularies.stated import require_in_vocabulary
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.log import Appended, Capture
 from lamina.store.ports.store import Store
 from lamina.store.queries import Shown
@@ -122,7 +122,9 @@ class Capturing:
         if batch_key is None:
             self._store.log.append(captures)
             return Answer(result, accepted=True)
-        entry = Remembered(batch_key, call.body_hash(), call.now, response=result.model_dump(mode="json"))
+        entry = IdempotencyEntry(
+            batch_key, call.body_hash(), call.now, response=result.model_dump(mode="json")
+        )
         once = self._store.log.append_once(captures, entry)
         return _replayed_batch(once.entry) if once.replayed else Answer(result, accepted=True)
 
@@ -276,7 +278,7 @@ def _captured(landed: Sequence[Appended]) -> Answer:
     return Answer(result, accepted=True, replayed=appended.replayed)
 
 
-def _replayed_batch(known: Remembered) -> Answer:
+def _replayed_batch(known: IdempotencyEntry) -> Answer:
     response: dict[str, Any] = dict(known.response or {})
     return Answer(BatchCaptured(**response), accepted=True, replayed=True)
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import Instant
-from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import Idempotency, IdempotencyEntry, IdempotencyKey
 from lamina.store.rules.refusals import check_same
 
 __all__ = ["entry_of", "key_of", "run_once"]
@@ -22,18 +22,18 @@ def key_of(call: Call) -> IdempotencyKey | None:
     return IdempotencyKey(call.principal.tenant_id, call.principal.actor, call.key.family, call.key.key)
 
 
-def entry_of(call: Call) -> Remembered | None:
+def entry_of(call: Call) -> IdempotencyEntry | None:
     """What is to land with the write of a call that has a key; None where it has none."""
     key = key_of(call)
-    return None if key is None else Remembered(key, call.keyed_hash(), call.now)
+    return None if key is None else IdempotencyEntry(key, call.keyed_hash(), call.now)
 
 
 def run_once(
     idempotency: Idempotency,
-    entry: Remembered | None,
+    entry: IdempotencyEntry | None,
     now: Instant,
-    write: Callable[[Remembered | None], T],
-    earlier: Callable[[Remembered], T],
+    write: Callable[[IdempotencyEntry | None], T],
+    earlier: Callable[[IdempotencyEntry], T],
 ) -> Answer:
     """What ``write`` gives, which lands ``entry``; where its key was used before, what ``earlier`` makes of what is known of it.
 

@@ -16,7 +16,7 @@ from lamina.errors import Malformed, NotFound, TooLarge, Unavailable
 from lamina.kernel.operations import Answer, Call
 from lamina.store.keyed import entry_of, run_once
 from lamina.store.ports.documents import Change, ChangeKind, Documents, DocumentVersion
-from lamina.store.ports.idempotency import Idempotency, Remembered
+from lamina.store.ports.idempotency import Idempotency, IdempotencyEntry
 
 __all__ = ["Keeping", "file_told"]
 
@@ -60,15 +60,17 @@ class Keeping:
         path = self._writable(request, call)
         return self._once(path, call, lambda once: self._appended(path, request, call, once))
 
-    def _once(self, path: str, call: Call, run: Callable[[Remembered | None], Written]) -> Answer:
+    def _once(self, path: str, call: Call, run: Callable[[IdempotencyEntry | None], Written]) -> Answer:
         """What ``run`` writes under the key of the call, where it has one; or what it had led to before."""
         return run_once(self._idempotency, entry_of(call), call.now, run, partial(self._earlier, path, call))
 
-    def _appended(self, path: str, request: AppendRecord, call: Call, once: Remembered | None) -> Written:
+    def _appended(
+        self, path: str, request: AppendRecord, call: Call, once: IdempotencyEntry | None
+    ) -> Written:
         check_open_day(path, call.now)
         return retried(lambda: self._append(path, request, call, once))
 
-    def _earlier(self, path: str, call: Call, known: Remembered) -> Written:
+    def _earlier(self, path: str, call: Call, known: IdempotencyEntry) -> Written:
         """The answer to a write that had landed under the key; raises ``Unavailable`` while its commit stands in no repository."""
         response = known.response or {}
         if "body" in response:  # kept by an earlier release, with the whole answer
@@ -92,7 +94,7 @@ class Keeping:
         require_open(call, path)
         return path
 
-    def _write(self, path: str, request: WriteFile, call: Call, once: Remembered | None) -> Written:
+    def _write(self, path: str, request: WriteFile, call: Call, once: IdempotencyEntry | None) -> Written:
         tenant_id, content = call.principal.tenant_id, request.content.encode()
         standing = self._documents.read(tenant_id, path)
         if standing is not None and standing.content == content:
@@ -107,7 +109,7 @@ class Keeping:
         change = Change(path, ChangeKind.PUT, content, expected_version=version, portable=True)
         return self._landed(call, change, request.commit_message or f"write: {path}", request.content, once)
 
-    def _append(self, path: str, request: AppendRecord, call: Call, once: Remembered | None) -> Written:
+    def _append(self, path: str, request: AppendRecord, call: Call, once: IdempotencyEntry | None) -> Written:
         line = json.dumps(request.record, ensure_ascii=False)
         newest = self._documents.history(call.principal.tenant_id, path, limit=1)
         if not newest or newest[0].kind is ChangeKind.REMOVE:
@@ -136,7 +138,7 @@ class Keeping:
         return "" if whole else "\n", standing.version
 
     def _landed(
-        self, call: Call, change: Change, message: str, words: str, once: Remembered | None = None
+        self, call: Call, change: Change, message: str, words: str, once: IdempotencyEntry | None = None
     ) -> Written:
         commit = landed(self._documents, call, message, [change], file_told(change.path, words), once)
         return Written(path=change.path, committed=True, latest_commit=commit.sha)

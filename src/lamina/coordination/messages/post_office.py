@@ -19,7 +19,7 @@ from lamina.coordination.messages.records import (
 from lamina.errors import Conflict, Forbidden, NotFound
 from lamina.kernel.operations import Call
 from lamina.store.ports.documents import Change, ChangeKind, Documents, Write
-from lamina.store.ports.idempotency import Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry
 from lamina.store.ports.log import Capture
 from lamina.store.ports.messages import Acknowledging, Messages, Post, TrackedMessage
 
@@ -85,7 +85,7 @@ class PostOffice:
         post: Post,
         message: str,
         words: str,
-        once: Remembered | None = None,
+        once: IdempotencyEntry | None = None,
     ) -> LandedPost:
         """Write a post as one commit with the event that tells of it in words; raises as ``Post`` says."""
         caller = call.principal

@@ -28,7 +28,7 @@ from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.store.keyed import entry_of, run_once
-from lamina.store.ports.idempotency import Idempotency, Remembered
+from lamina.store.ports.idempotency import Idempotency, IdempotencyEntry
 from lamina.store.ports.messages import Delivery, NewMessage, StoredMessage
 
 __all__ = ["Sending", "first_delivery", "message_in_words"]
@@ -57,11 +57,11 @@ class Sending:
             check_name(field, getattr(request, field))
         return self._once(call, lambda once: retried(lambda: self._forwarded(request, call, once)))
 
-    def _once(self, call: Call, run: Callable[[Remembered | None], _Sent]) -> Answer:
+    def _once(self, call: Call, run: Callable[[IdempotencyEntry | None], _Sent]) -> Answer:
         """Run a call, under the idempotency key of its header where it has one."""
         return run_once(self._idempotency, entry_of(call), call.now, run, partial(self._led_to, call))
 
-    def _led_to(self, call: Call, known: Remembered) -> _Sent:
+    def _led_to(self, call: Call, known: IdempotencyEntry) -> _Sent:
         """The answer to the message that a key led to."""
         message_id = (known.response or {}).get("message_id", "")
         stored = self._office.messages.find(call.principal.tenant_id, message_id)
@@ -86,10 +86,10 @@ class Sending:
             latest_commit=head,
         )
 
-    def _sent_once(self, request: SendMessage, call: Call, once: Remembered | None) -> _Sent:
+    def _sent_once(self, request: SendMessage, call: Call, once: IdempotencyEntry | None) -> _Sent:
         return retried(lambda: self._sent(request, call, once))
 
-    def _sent(self, request: SendMessage, call: Call, once: Remembered | None) -> _Sent:
+    def _sent(self, request: SendMessage, call: Call, once: IdempotencyEntry | None) -> _Sent:
         payload, key, known = request.signed_payload(), request.idempotency_key, None
         if key is not None:
             known = self._office.messages.find_keyed(
@@ -118,7 +118,7 @@ class Sending:
         call: Call,
         proof: Proof,
         body_hash: str,
-        once: Remembered | None,
+        once: IdempotencyEntry | None,
     ) -> MessageSent:
         followed = request.idempotency_key is not None or request.delivery.requires_ack
         delivery = first_delivery(record.delivery, call.now) if followed else None
@@ -140,7 +140,9 @@ class Sending:
             event_id=landed.event_id,
         )
 
-    def _forwarded(self, request: ForwardMessage, call: Call, once: Remembered | None) -> MessageForwarded:
+    def _forwarded(
+        self, request: ForwardMessage, call: Call, once: IdempotencyEntry | None
+    ) -> MessageForwarded:
         payload = request.signed_payload()
         proof = self._proving.if_signed(call, request.sender, payload, request.signed_envelope)
         record = ForwardedMessage(
@@ -174,7 +176,7 @@ class Sending:
         )
 
 
-def _to_message(once: Remembered, message_id: str) -> Remembered:
+def _to_message(once: IdempotencyEntry, message_id: str) -> IdempotencyEntry:
     return replace(once, response={"message_id": message_id})
 
 

@@ -39,7 +39,7 @@ from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.store.keyed import run_once
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, Documents, Step, Write
-from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import Idempotency, IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.log import Capture
 from lamina.store.ports.peers import Peers
 
@@ -105,21 +105,23 @@ class Pulling:
             partial(self._earlier, tenant_id),
         )
 
-    def _entry(self, request: Pull, call: Call) -> Remembered | None:
+    def _entry(self, request: Pull, call: Call) -> IdempotencyEntry | None:
         if request.idempotency_key is None:
             return None
         name = f"{request.source_peer}|{request.idempotency_key}"
         key = IdempotencyKey(call.principal.tenant_id, call.principal.actor, "replication_pull", name)
-        return Remembered(key, call.body_hash(without="idempotency_key"), call.now + self._noted_later)
+        return IdempotencyEntry(key, call.body_hash(without="idempotency_key"), call.now + self._noted_later)
 
-    def _earlier(self, tenant_id: str, known: Remembered) -> Pulled:
+    def _earlier(self, tenant_id: str, known: IdempotencyEntry) -> Pulled:
         response = known.response or {}
         commit = self._documents.commit_numbered(tenant_id, response["commit"])
         sha = commit.sha if commit is not None and commit.sha else None
         counts: dict[str, Any] = response["pulled"]  # Any: JSON
         return Pulled.model_validate(counts | {"idempotent_replay": True, "latest_commit": sha})
 
-    def _pull(self, request: Pull, files: Sequence[_File], call: Call, once: Remembered | None) -> Pulled:
+    def _pull(
+        self, request: Pull, files: Sequence[_File], call: Call, once: IdempotencyEntry | None
+    ) -> Pulled:
         tenant_id = call.principal.tenant_id
         stored = stored_state(self._documents, tenant_id)
         standing = self._standing(tenant_id, [each.path for each in files])
@@ -253,6 +255,6 @@ def _subject(file: _File, local: _Local) -> Subject | None:
     return subject
 
 
-def _keeping(once: Remembered, pulled: Pulled) -> Remembered:
+def _keeping(once: IdempotencyEntry, pulled: Pulled) -> IdempotencyEntry:
     counts = pulled.model_dump(mode="json")
-    return Remembered(once.key, once.body_hash, once.created_at, response={"pulled": counts})
+    return IdempotencyEntry(once.key, once.body_hash, once.created_at, response={"pulled": counts})

@@ -24,7 +24,7 @@ from lamina.store.memory.exclusion import exclude_dependants
 from lamina.store.memory.lifecycle import put_lifecycle
 from lamina.store.memory.tables import JobRow, Memory, Tables
 from lamina.store.memory.unfolding import unfold
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.log import Appended, AppendedOnce, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rules.log import cancellation_of, captured_row
@@ -51,7 +51,7 @@ class MemoryLog:
         """Mirrors ``EventLog.post``: it lands at once."""
         return _AtOnce(partial(self.append, [capture]))
 
-    def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
+    def append_once(self, captures: Sequence[Capture], entry: IdempotencyEntry) -> AppendedOnce:
         """Mirrors ``EventLog.append_once``."""
         with self._memory.change() as tables:
             known = find_key(tables, entry.key, entry.created_at)
@@ -90,7 +90,7 @@ class MemoryLog:
         known_scope = tables.scopes.get((event.tenant_id, event.scope), made)
         tables.scopes[event.tenant_id, event.scope] = replace(known_scope, pruned=False)
         if capture.key:
-            tables.keys[capture.key] = Remembered(capture.key, capture.body_hash, now, event.id)
+            tables.keys[capture.key] = IdempotencyEntry(capture.key, capture.body_hash, now, event.id)
         return Appended.of(event, replayed=False)
 
     def _stamped(self, tables: Tables, draft: EventDraft, now: Instant) -> Event:
@@ -264,7 +264,7 @@ def _any_or(wanted: Any, value: Any) -> bool:  # Any: two of the same type
 # ---- idempotency
 
 
-def find_key(tables: Tables, key: IdempotencyKey, now: Instant) -> Remembered | None:
+def find_key(tables: Tables, key: IdempotencyKey, now: Instant) -> IdempotencyEntry | None:
     known = tables.keys.get(key)
     fresh = known is not None and known.created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US
     return known if fresh else None
@@ -301,11 +301,11 @@ class MemoryIdempotency:
                 if not wanted:
                     del self._inside[key]
 
-    def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
+    def find(self, key: IdempotencyKey, now: Instant) -> IdempotencyEntry | None:
         """Mirrors ``Idempotency.find``."""
         return find_key(self._memory.tables, key, now)
 
-    def remember(self, entry: Remembered, *, erases: bool = False) -> Remembered:
+    def remember(self, entry: IdempotencyEntry, *, erases: bool = False) -> IdempotencyEntry:
         """Mirrors ``Idempotency.remember``."""
         with self._memory.change() as tables:
             known = find_key(tables, entry.key, entry.created_at)

@@ -17,7 +17,7 @@ from lamina.store.ports.definitions import Definition
 from lamina.store.ports.documents import ChangeKind, Commit
 from lamina.store.ports.erasing import Tombstone
 from lamina.store.ports.erasures import ErasureJob, ErasureLine, Preview
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.index import TextRow, VectorRow
 from lamina.store.ports.job_runs import JobRun
 from lamina.store.ports.messages import Delivery, SeenNonce, StoredAck, StoredMessage
@@ -78,7 +78,7 @@ class Tables:
     events: dict[tuple[str, str], Event] = field(default_factory=dict)
     jobs: dict[tuple[str, str], JobRow] = field(default_factory=dict)
     lifecycle: list[LifecycleRow] = field(default_factory=list)
-    keys: dict[IdempotencyKey, Remembered] = field(default_factory=dict)
+    keys: dict[IdempotencyKey, IdempotencyEntry] = field(default_factory=dict)
     scopes: dict[tuple[str, Scope], ScopeRow] = field(default_factory=dict)
     records: dict[tuple[str, str, int], Record] = field(default_factory=dict)
     supports: dict[tuple[str, str, str, str], Support] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from lamina.store.memory.documents import hashed
 from lamina.store.memory.messages import erase_messages
 from lamina.store.memory.tables import Memory, StoredVersion, Tables
 from lamina.store.ports.documents import Change
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.sessions import OutboxRow, SessionKey
 from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, PathOwners, Remains, Scrubbed
 from lamina.store.ports.writes import OF_SITTINGS
@@ -306,7 +306,7 @@ def _erase_below(tables: Tables, tenant_id: str, scope: Scope) -> Counter[str]:
     )
 
 
-def _goes(tables: Tables, erased: ErasedBeside, key: IdempotencyKey, entry: Remembered) -> bool:
+def _goes(tables: Tables, erased: ErasedBeside, key: IdempotencyKey, entry: IdempotencyEntry) -> bool:
     response = None if entry.response is None else compact(dict(entry.response))
     if tells_of(erased, key.caller, entry.event_id, response):
         return True

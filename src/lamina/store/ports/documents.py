@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from lamina.kernel.time import Instant
-from lamina.store.ports.idempotency import Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry
 from lamina.store.ports.log import Capture
 from lamina.store.ports.messages import Post
 
@@ -74,7 +74,7 @@ class Write:
     message: str
     changes: Sequence[Change]
     captures: Sequence[Capture] = ()
-    once: Remembered | None = None
+    once: IdempotencyEntry | None = None
     post: Post | None = None
 
 

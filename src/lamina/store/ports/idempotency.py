@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from lamina.kernel.time import Instant
 
-__all__ = ["Idempotency", "IdempotencyKey", "KeyLocks", "Remembered"]
+__all__ = ["Idempotency", "IdempotencyEntry", "IdempotencyKey", "KeyLocks"]
 
 
 class IdempotencyKey(NamedTuple):
@@ -22,7 +22,7 @@ class IdempotencyKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class IdempotencyEntry:
     """What an idempotency key was used for: the request's hash, and the event or the answer it led to."""
 
     key: IdempotencyKey
@@ -52,11 +52,11 @@ class Idempotency(Protocol):
         """
         ...
 
-    def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
+    def find(self, key: IdempotencyKey, now: Instant) -> IdempotencyEntry | None:
         """What the key was used for, or None when it is new or has expired."""
         ...
 
-    def remember(self, entry: Remembered, *, erases: bool = False) -> Remembered:
+    def remember(self, entry: IdempotencyEntry, *, erases: bool = False) -> IdempotencyEntry:
         """Keep an answer under its key; returns the entry that stands, the older one if there is one.
 
         What was begun (``created_at``) before ``Traces.erase_beside`` cleared is not kept, since it may tell of what was erased meanwhile,

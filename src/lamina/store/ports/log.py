@@ -10,7 +10,7 @@ from lamina.kernel.events import Event, EventDraft, Stage
 from lamina.kernel.operations import Posted
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 
 __all__ = ["Appended", "AppendedOnce", "Capture", "EventLog", "EventQuery"]
 
@@ -49,7 +49,7 @@ class Appended(NamedTuple):
 class AppendedOnce:
     """The entry that stands under a key, and what was appended with it: nothing where it stood before."""
 
-    entry: Remembered
+    entry: IdempotencyEntry
     appended: Sequence[Appended]
     replayed: bool
 
@@ -91,7 +91,7 @@ class EventLog(Protocol):
         """``append`` of one draft that does not wait, and is still to be sent: it comes to a list of one ``Appended``."""
         ...
 
-    def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
+    def append_once(self, captures: Sequence[Capture], entry: IdempotencyEntry) -> AppendedOnce:
         """``append``, and keep an entry under its key in the same transaction, unless one is known within 24 hours.
 
         Then nothing is stored, and the older entry stands: of calls at once, in whichever processes, one is first.

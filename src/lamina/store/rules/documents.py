@@ -9,7 +9,7 @@ from itertools import islice
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, LandedWrite
-from lamina.store.ports.idempotency import Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry
 
 __all__ = [
     "StandingDocument",
@@ -148,12 +148,12 @@ def no_history() -> Invalid:
     return Invalid("INVALID_CLONE", "there is no commit to restore")
 
 
-def with_commit(once: Remembered, commit: Commit) -> Remembered:
+def with_commit(once: IdempotencyEntry, commit: Commit) -> IdempotencyEntry:
     """The entry of a key as it lands with a write: its answer, and which commit it led to."""
     return replace(once, response={**(once.response or {}), "commit": commit.number})
 
 
-def again(known: Remembered, commit_numbered: Callable[[int], Commit | None]) -> LandedWrite:
+def again(known: IdempotencyEntry, commit_numbered: Callable[[int], Commit | None]) -> LandedWrite:
     """What a write led to that had landed under the key before."""
     commit = commit_numbered((known.response or {})["commit"])
     assert commit is not None, "a key lands with its commit"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lamina import limits
 from lamina.errors import Conflict, NotFound, TooLarge
-from lamina.store.ports.idempotency import Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry
 
 __all__ = [
     "check_same",
@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 
-def check_same(known: Remembered, body_hash: str) -> None:
+def check_same(known: IdempotencyEntry, body_hash: str) -> None:
     """Nothing when the body is the one that the key was first used with; ``Conflict`` otherwise."""
     if known.body_hash != body_hash:
         raise Conflict(

@@ -15,7 +15,7 @@ from lamina.kernel.canonical import compact
 from lamina.kernel.ids import Prefix
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.idempotency import IdempotencyKey, KeyLocks, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey, KeyLocks
 from lamina.store.rows import Row
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
@@ -30,13 +30,13 @@ _Rows = Callable[[str, Row], Iterable[Row]]
 
 def find_keys(
     connection: apsw.Connection, keys: Sequence[IdempotencyKey], now: Instant
-) -> dict[IdempotencyKey, Remembered]:
+) -> dict[IdempotencyKey, IdempotencyEntry]:
     """What keys were used for within their lifetime."""
     families: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for key in keys:
         families[key.tenant_id, key.caller, key.family].append(key.key)
     used_after = now - limits.IDEMPOTENCY_TTL_S * SECOND_US
-    found: dict[IdempotencyKey, Remembered] = {}
+    found: dict[IdempotencyKey, IdempotencyEntry] = {}
     for (tenant_id, caller, family), names in families.items():
         bindings = (tenant_id, caller, stored_word(family), json_list(names), used_after)
         for name, body_hash, event_id, response, created_at in connection.execute(
@@ -44,19 +44,21 @@ def find_keys(
         ):
             key = IdempotencyKey(tenant_id, caller, family, name)
             answer = json.loads(response) if response else None
-            found[key] = Remembered(
+            found[key] = IdempotencyEntry(
                 key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer
             )
     return found
 
 
-def find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> Remembered | None:
+def find_key(rows: _Rows, key: IdempotencyKey, now: Instant) -> IdempotencyEntry | None:
     """What a key was used for within its lifetime."""
     bindings = stored_key(key)
     for body_hash, event_id, response, created_at in rows(_SQL["find_idempotency"], bindings):
         if created_at > now - limits.IDEMPOTENCY_TTL_S * SECOND_US:
             answer = json.loads(response) if response else None
-            return Remembered(key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer)
+            return IdempotencyEntry(
+                key, hash_of(body_hash), created_at, id_of(event_id, Prefix.EVENT), answer
+            )
     return None
 
 
@@ -65,7 +67,7 @@ def stored_key(key: IdempotencyKey) -> Row:
     return key.tenant_id, key.caller, stored_word(key.family), key.key
 
 
-def put_key(connection: apsw.Connection, entry: Remembered) -> None:
+def put_key(connection: apsw.Connection, entry: IdempotencyEntry) -> None:
     """Remember a key, in the transaction of what it led to."""
     key = entry.key
     response = None if entry.response is None else compact(dict(entry.response))
@@ -93,14 +95,14 @@ class SqliteIdempotency:
         """Mirrors ``Idempotency.alone``."""
         return self._locks.held(key.tenant_id, json_list([key.caller, key.family, key.key]))
 
-    def find(self, key: IdempotencyKey, now: Instant) -> Remembered | None:
+    def find(self, key: IdempotencyKey, now: Instant) -> IdempotencyEntry | None:
         """Mirrors ``Idempotency.find``."""
         return find_key(self._readers.rows, key, now)
 
-    def remember(self, entry: Remembered, *, erases: bool = False) -> Remembered:
+    def remember(self, entry: IdempotencyEntry, *, erases: bool = False) -> IdempotencyEntry:
         """Mirrors ``Idempotency.remember``."""
 
-        def work(connection: apsw.Connection) -> Remembered:
+        def work(connection: apsw.Connection) -> IdempotencyEntry:
             known = find_key(connection.execute, entry.key, entry.created_at)
             since = entry.key.tenant_id, entry.created_at
             if known is None and (erases or not list(connection.execute(_SQL["cleared_since"], since))):

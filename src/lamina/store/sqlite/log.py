@@ -16,7 +16,7 @@ from lamina.kernel.operations import Posted
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Clock, Instant
 from lamina.store.blocks import load_blocks
-from lamina.store.ports.idempotency import IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.log import Appended, AppendedOnce, Capture, EventQuery
 from lamina.store.ports.scopes import ScopeRow
 from lamina.store.rows import Row
@@ -73,7 +73,7 @@ class SqliteLog:
         """Mirrors ``EventLog.post``."""
         return self._writer.posted(_Append(capture, self.put), event_of=_only_event, calls=False)
 
-    def append_once(self, captures: Sequence[Capture], entry: Remembered) -> AppendedOnce:
+    def append_once(self, captures: Sequence[Capture], entry: IdempotencyEntry) -> AppendedOnce:
         """Mirrors ``EventLog.append_once``."""
 
         def work(connection: apsw.Connection) -> AppendedOnce:
@@ -316,7 +316,7 @@ def _again(
     connection: apsw.Connection,
     key: IdempotencyKey,
     body_hash: str,
-    known: Mapping[IdempotencyKey, Remembered],
+    known: Mapping[IdempotencyKey, IdempotencyEntry],
     landed: Mapping[IdempotencyKey, tuple[str, Appended]],
 ) -> Appended | None:
     """What a key led to before, on disk or in the same batch; raises ``Conflict`` where that was another body's."""
@@ -326,7 +326,7 @@ def _again(
     if key not in landed:
         return None
     first_hash, first = landed[key]
-    check_same(Remembered(key, first_hash, first.recorded_at, first.event_id), body_hash)
+    check_same(IdempotencyEntry(key, first_hash, first.recorded_at, first.event_id), body_hash)
     return first._replace(replayed=True)
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from lamina import limits
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import SECOND_US, Instant
-from lamina.store.ports.idempotency import Idempotency, IdempotencyKey, Remembered
+from lamina.store.ports.idempotency import Idempotency, IdempotencyEntry, IdempotencyKey
 
 __all__ = ["Readiness"]
 
@@ -59,7 +59,7 @@ class Readiness:
     def _note(self, digest: str, caller: Principal | None, now: Instant) -> None:
         spell = now // _SPELL_US
         if caller is not None:
-            self._kept.remember(Remembered(_key(digest, caller, spell), "", now, response={}))
+            self._kept.remember(IdempotencyEntry(_key(digest, caller, spell), "", now, response={}))
         with self._lock:
             self._spells[digest] = spell
             self._spells.move_to_end(digest)
