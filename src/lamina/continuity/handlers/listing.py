@@ -21,7 +21,7 @@ from lamina.continuity.shelf.documents import Shelf
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import Instant
 
-__all__ = ["Listing"]
+__all__ = ["CapsuleListing"]
 
 _STATES: Final = {"active": 0, "fallback": 1, "archived": 2, "cold": 3}
 
@@ -45,7 +45,7 @@ class _Found:
         return (self.subject_kind, self.subject_id, _STATES[self.state], self.path)
 
 
-class Listing:
+class CapsuleListing:
     """List what is kept, silently without what the caller may not read."""
 
     def __init__(self, shelf: Shelf, archive_days: int) -> None:

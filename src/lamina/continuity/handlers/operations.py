@@ -12,9 +12,9 @@ from lamina.continuity.capsule import requests, results
 from lamina.continuity.declaring import reads, writes
 from lamina.continuity.handlers.archiving import Archiving
 from lamina.continuity.handlers.history import History
-from lamina.continuity.handlers.listing import Listing
+from lamina.continuity.handlers.listing import CapsuleListing
 from lamina.continuity.handlers.reading import CapsuleReading, Section
-from lamina.continuity.handlers.upkeep import Upkeep
+from lamina.continuity.handlers.upkeep import CapsuleUpkeep
 from lamina.continuity.handlers.writing import Writing
 from lamina.continuity.permission import READS, WRITES
 from lamina.continuity.shelf.documents import Shelf
@@ -39,8 +39,8 @@ def continuity_operations(
     """
     shelf = shelf or Shelf(documents)
     reading, writing = CapsuleReading(shelf, sections), Writing(shelf)
-    archiving, listing, history = Archiving(shelf), Listing(shelf, archive_days), History(shelf)
-    upkeep = Upkeep(shelf, uses or NoUses(), archiving, archive_days)
+    archiving, listing, history = Archiving(shelf), CapsuleListing(shelf, archive_days), History(shelf)
+    upkeep = CapsuleUpkeep(shelf, uses or NoUses(), archiving, archive_days)
     return [
         reads(READS, "continuity_read", requests.Read, results.ReadCapsule, reading.read, "Read a capsule.",
               fails=(*_STORED, "SUBJECT_MISMATCH")),

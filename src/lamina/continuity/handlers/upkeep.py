@@ -35,10 +35,10 @@ from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import rfc3339
 from lamina.store.ports.documents import Change, ChangeKind
 
-__all__ = ["Upkeep"]
+__all__ = ["CapsuleUpkeep"]
 
 
-class Upkeep:
+class CapsuleUpkeep:
     """Plan a refresh, plan retention, apply retention. A plan is kept as a document of its own."""
 
     def __init__(self, shelf: Shelf, uses: Uses, archiving: Archiving, archive_days: int) -> None:
