@@ -30,7 +30,7 @@ from lamina.http.connections import ConnectionBounds, Connections, bounded_proto
 from lamina.index.blocks import SharedBlocks
 from lamina.kernel.time import SystemClock
 from lamina.observe.logs import set_up_logging
-from lamina.observe.rounds import Behind, Failures
+from lamina.observe.rounds import BackgroundThread, Failures
 from lamina.settings import Settings
 from lamina.store.opening import require_no_worker, usable
 from lamina.store.tallies import SharedTallies
@@ -127,9 +127,11 @@ def _serve(
             print("lamina stopped", file=sys.stderr, flush=True)
 
 
-def _beside(settings: Settings, server: Server, share: ServingProcess | None) -> list[Workers | Behind]:
+def _beside(
+    settings: Settings, server: Server, share: ServingProcess | None
+) -> list[Workers | BackgroundThread]:
     """What runs beside the calls, begun: of several processes the first does what is done once for the folder."""
-    begun: list[Workers | Behind] = [Warming(server.recalling.warm), RegularTrim(server.failures)]
+    begun: list[Workers | BackgroundThread] = [Warming(server.recalling.warm), RegularTrim(server.failures)]
     if share is None:
         begun.append(Workers(settings, server.failures))
     if share is None or share.leads:

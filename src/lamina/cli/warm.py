@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from lamina.observe.rounds import Behind, class_of
+from lamina.observe.rounds import BackgroundThread, class_of
 
 __all__ = ["Warming"]
 
@@ -15,7 +15,7 @@ _FIRST_S: Final = 0.5
 """A server answers its first calls before it loads what nobody asked for yet."""
 
 
-class Warming(Behind):
+class Warming(BackgroundThread):
     """A thread that loads, once. Where that fails whoever asks will load, and be told why it cannot be."""
 
     def __init__(self, warm: Callable[[Callable[[], bool]], None], *, first_s: float = _FIRST_S) -> None:

@@ -19,7 +19,7 @@ from lamina import limits
 from lamina.errors import LaminaError
 from lamina.kernel.time import SECOND_US, doubling_us
 
-__all__ = ["Behind", "Failures", "RegularRounds", "class_of", "frames_of", "keep_at"]
+__all__ = ["BackgroundThread", "Failures", "RegularRounds", "class_of", "frames_of", "keep_at"]
 
 _LOG = logging.getLogger("lamina.rounds")
 _STEP_S: Final = 0.2
@@ -107,7 +107,7 @@ class Failures:
             _LOG.error("what fails could not be told: %s", class_of(error))
 
 
-class Behind:
+class BackgroundThread:
     """A thread of its own behind the calls: begun, and told to stop."""
 
     def __init__(self, run: Callable[[], None], *, thread: str) -> None:
@@ -125,7 +125,7 @@ class Behind:
             self._thread.join()
 
 
-class RegularRounds(Behind):
+class RegularRounds(BackgroundThread):
     """A thread that sleeps, and works when it wakes: what comes a few times a day or an hour, beside the calls."""
 
     def __init__(
