@@ -13,7 +13,7 @@ from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import ARCHIVE, COLD_INDEX, ArchiveName, archive_name
 from lamina.continuity.judgements.freshness import freshness
 from lamina.continuity.judgements.trust import health, verification_status
-from lamina.continuity.shelf.envelopes import Archived
+from lamina.continuity.shelf.envelopes import ArchiveEnvelope
 from lamina.errors import Malformed
 from lamina.kernel.time import Instant, rfc3339
 
@@ -95,7 +95,7 @@ def archive_of(stub_path: str) -> ArchiveName:
     return name
 
 
-def stub_text(name: ArchiveName, archive: Archived, now: Instant) -> str:
+def stub_text(name: ArchiveName, archive: ArchiveEnvelope, now: Instant) -> str:
     """The stub of an archive that goes cold now."""
     capsule = archive.capsule
     said = {

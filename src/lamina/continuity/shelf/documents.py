@@ -14,7 +14,7 @@ from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import ACTIVE, KINDS, ROOT, Subject, check_same_subject
 from lamina.continuity.landing import EventWords, landed
 from lamina.continuity.shelf.cold import Stub, stub_in
-from lamina.continuity.shelf.envelopes import Archived, archived, fallback
+from lamina.continuity.shelf.envelopes import ArchiveEnvelope, archived, fallback
 from lamina.continuity.shelf.loading import Loaded, loaded, object_in
 from lamina.errors import LaminaError, Malformed, NotFound
 from lamina.kernel.operations import Call
@@ -176,7 +176,7 @@ class Shelf:
         """The snapshots among documents."""
         return self._many(tenant_id, found, _fallback)
 
-    def archives(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Archived]:
+    def archives(self, tenant_id: str, found: Sequence[Document]) -> dict[str, ArchiveEnvelope]:
         """The archives among documents."""
         return self._many(tenant_id, found, _archived)
 
@@ -266,7 +266,7 @@ def _fallback(document: Document) -> Loaded:
     return fallback(document.content)
 
 
-def _archived(document: Document) -> Archived:
+def _archived(document: Document) -> ArchiveEnvelope:
     return archived(document.content)
 
 

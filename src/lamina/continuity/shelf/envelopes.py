@@ -13,7 +13,7 @@ from lamina.continuity.shelf.loading import Loaded, capsule_in, object_in, store
 from lamina.kernel.canonical import canonical
 from lamina.kernel.time import Instant, rfc3339
 
-__all__ = ["Archived", "archive_bytes", "archived", "fallback", "fallback_bytes"]
+__all__ = ["ArchiveEnvelope", "archive_bytes", "archived", "fallback", "fallback_bytes"]
 
 _FALLBACK: Final = "continuity_fallback_snapshot"
 _ARCHIVE: Final = "continuity_archive_envelope"
@@ -21,7 +21,7 @@ _VERSIONS: Final = ("1.0", "1.1")
 
 
 @dataclass(frozen=True, slots=True)
-class Archived:
+class ArchiveEnvelope:
     """A capsule that was put away: when, and the text of that time as it was written; by whom and why, empty where it does not say."""
 
     capsule: CapsuleObject
@@ -68,7 +68,7 @@ def archive_bytes(capsule: CapsuleObject, *, now: Instant, actor: str, reason: s
     )
 
 
-def archived(content: bytes) -> Archived:
+def archived(content: bytes) -> ArchiveEnvelope:
     """The capsule of an envelope; raises ``Malformed`` (STORED_CAPSULE_INVALID)."""
     envelope = _envelope(content, _ARCHIVE)
     at = moment(envelope.get("archived_at"))
@@ -77,7 +77,7 @@ def archived(content: bytes) -> Archived:
     by, reason = (
         said if isinstance(said := envelope.get(name), str) else "" for name in ("archived_by", "reason")
     )
-    return Archived(capsule_in(envelope["capsule"]).capsule, at, envelope["archived_at"], by, reason)
+    return ArchiveEnvelope(capsule_in(envelope["capsule"]).capsule, at, envelope["archived_at"], by, reason)
 
 
 def _envelope(content: bytes, schema_type: str) -> dict[str, Any]:
