@@ -18,7 +18,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.hearsay import author_of, is_assistants, is_hearsay
 from lamina.pipeline.matters import is_denial, value_of
-from lamina.pipeline.timeline import Period, Statement, ValueEnd, timeline
+from lamina.pipeline.timeline import Statement, ValueEnd, ValuePeriod, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
@@ -223,7 +223,7 @@ class SlotPlacer:
                 known.setdefault((support.record_id, support.source_id, support.relation), support)
         return sorted(known.values(), key=lambda s: (s.recorded_at, s.record_id, s.source_id, s.relation))
 
-    def _facts_of(self, periods: Sequence[Period], chain: Sequence[Fact], fact: Fact) -> list[Fact]:
+    def _facts_of(self, periods: Sequence[ValuePeriod], chain: Sequence[Fact], fact: Fact) -> list[Fact]:
         """The fact that stands for each period: one that is held, the new one, or one that is held a second time."""
         event = self._event
         free: dict[tuple[str, bool], list[Fact]] = {}
@@ -262,7 +262,7 @@ class SlotPlacer:
     def _put_supports(
         self,
         facts: Sequence[Fact],
-        periods: Sequence[Period],
+        periods: Sequence[ValuePeriod],
         chain: Sequence[Fact],
         fact: Fact,
         writes: Writes,
@@ -323,7 +323,7 @@ def _says_when(statement: Statement) -> bool:
     return statement.holds_to is not None and statement.holds_to - statement.holds_from > 1
 
 
-def _trusted(fact: Fact, period: Period) -> Fact:
+def _trusted(fact: Fact, period: ValuePeriod) -> Fact:
     """The fact of a period with the trust of its statements: hearsay where nobody says so as their own word, and as sure as the surest
     of its words."""
     words = [each for each in period.statements if each.is_word]
@@ -347,12 +347,12 @@ class _Clocks:
         for each in statements:
             self._starts.setdefault(each.holds_from, each.offset)
 
-    def of_start(self, period: Period) -> Offset | None:
+    def of_start(self, period: ValuePeriod) -> Offset | None:
         """Of the first instant of a period; what was put before another value has the clock of its own statement."""
         exact = [each for each in period.statements if each.holds_from == period.holds_from]
         return (exact or period.statements)[0].offset
 
-    def of_end(self, period: Period, fact: Fact) -> Offset | None:
+    def of_end(self, period: ValuePeriod, fact: Fact) -> Offset | None:
         """Of the end of a period, whose fact may have been taken back by somebody else."""
         if period.holds_to is None:
             return None
@@ -367,7 +367,7 @@ class _Clocks:
 def _put_links(
     event: Event,
     facts: Sequence[Fact],
-    periods: Sequence[Period],
+    periods: Sequence[ValuePeriod],
     held: dict[str, Fact],
     clocks: _Clocks,
     writes: Writes,
@@ -396,7 +396,7 @@ def _put_links(
             put_version(event, fact, linked, writes, superseded_by=by)
 
 
-def _neighbours(periods: Sequence[Period]) -> tuple[dict[int, int], dict[int, int]]:
+def _neighbours(periods: Sequence[ValuePeriod]) -> tuple[dict[int, int], dict[int, int]]:
     """For each period the one that it follows, and the one that follows it: a denial stands between two of its value."""
     values = [number for number, period in enumerate(periods) if not period.denies]
     after = dict(pairwise(values))

@@ -25,7 +25,7 @@ from lamina.kernel.local import Offset
 from lamina.kernel.records import Author
 from lamina.kernel.time import FOREVER, Instant
 
-__all__ = ["Period", "Statement", "ValueEnd", "timeline"]
+__all__ = ["Statement", "ValueEnd", "ValuePeriod", "timeline"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ValueEnd:
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class ValuePeriod:
     """A stretch of valid time in which a value held, or did not, and what says so."""
 
     value: str
@@ -102,7 +102,7 @@ class _Run:
     under: _Run | None = field(default=None)
 
 
-def timeline(statements: Sequence[Statement], endings: Sequence[ValueEnd] = ()) -> list[Period]:
+def timeline(statements: Sequence[Statement], endings: Sequence[ValueEnd] = ()) -> list[ValuePeriod]:
     """The periods of a slot: of values in valid order, none overlapping another, then of what was denied."""
     own = _told([each for each in statements if not each.external], endings)
     others = _told([each for each in statements if each.external], endings)
@@ -120,8 +120,8 @@ class _Told:
 
     placed: Mapping[Statement, Instant]
     endings: Sequence[ValueEnd]
-    periods: Sequence[Period]
-    denied: Sequence[Period]
+    periods: Sequence[ValuePeriod]
+    denied: Sequence[ValuePeriod]
 
 
 def _told(statements: Sequence[Statement], endings: Sequence[ValueEnd]) -> _Told:
@@ -160,11 +160,11 @@ def _giving_way(own: _Told, others: _Told) -> dict[Statement, Instant]:
     return found
 
 
-def _covers(period: Period, at: Instant) -> bool:
+def _covers(period: ValuePeriod, at: Instant) -> bool:
     return period.holds_from <= at < (period.holds_to or FOREVER)
 
 
-def _denied_beside(own: _Told, others: _Told, periods: Sequence[Period]) -> list[Period]:
+def _denied_beside(own: _Told, others: _Told, periods: Sequence[ValuePeriod]) -> list[ValuePeriod]:
     """For how long each value was denied: what documents deny fills the gaps that the values and people's denials leave."""
     found = list(own.denied)
     for denied in others.denied:
@@ -189,11 +189,11 @@ def _denied_beside(own: _Told, others: _Told, periods: Sequence[Period]) -> list
     return found
 
 
-def _begins(period: Period) -> tuple[Instant, bool]:
+def _begins(period: ValuePeriod) -> tuple[Instant, bool]:
     return period.holds_from, period.denies
 
 
-def _start_of_stretch(periods: Sequence[Period], last: Period, *, room: int) -> Instant:
+def _start_of_stretch(periods: Sequence[ValuePeriod], last: ValuePeriod, *, room: int) -> Instant:
     """The beginning of the stretch without a gap that a period ends, a gap being what has room for so many instants."""
     start = last.holds_from
     for period in reversed(periods[: periods.index(last)]):
@@ -240,11 +240,11 @@ def _outdone(denials: Sequence[Statement], values: Sequence[Statement]) -> dict[
 
 
 def _denied(
-    denials: Sequence[Statement], idle: Mapping[Statement, Statement], periods: Sequence[Period]
-) -> list[Period]:
+    denials: Sequence[Statement], idle: Mapping[Statement, Statement], periods: Sequence[ValuePeriod]
+) -> list[ValuePeriod]:
     """For how long each value was denied: until it begins again."""
     starts = {each: period.holds_from for period in periods for each in period.statements}
-    found: list[Period] = []
+    found: list[ValuePeriod] = []
     for denial in sorted(denials, key=lambda each: (each.value, *_place(each))):
         until = denial.holds_to
         if denial in idle and idle[denial] in starts:
@@ -260,7 +260,7 @@ def _denied(
             start = min(last.holds_from, start)
             found[-1] = replace(last, holds_from=start, statements=(*last.statements, denial))
         else:
-            found.append(Period(denial.value, start, until, (denial,), denies=True))
+            found.append(ValuePeriod(denial.value, start, until, (denial,), denies=True))
     return found
 
 
@@ -285,7 +285,7 @@ def _place(statement: Statement) -> tuple[Instant, Instant, str, int]:
     return statement.holds_from, *_turn(statement)
 
 
-def _swept(placed: Mapping[Statement, Instant], endings: Sequence[ValueEnd]) -> list[Period]:
+def _swept(placed: Mapping[Statement, Instant], endings: Sequence[ValueEnd]) -> list[ValuePeriod]:
     stated = sorted(placed.items(), key=lambda item: (item[1], *_place(item[0])[1:]))
     marks: list[tuple[Instant, ValueEnd | Statement]] = [(each.at, each) for each in endings]
     marks += [(at, each) for each, at in stated]
@@ -305,7 +305,7 @@ class _Sweep:
     """Goes through the marks of a slot in valid order."""
 
     def __init__(self) -> None:
-        self.periods: list[Period] = []
+        self.periods: list[ValuePeriod] = []
         self._run: _Run | None = None
 
     def until(self, at: Instant) -> None:
@@ -335,7 +335,7 @@ class _Sweep:
     def _close(self, at: Instant | None) -> None:
         run = self._run
         assert run is not None, "there is something to close"
-        self.periods.append(Period(run.value, run.holds_from, at, tuple(run.statements)))
+        self.periods.append(ValuePeriod(run.value, run.holds_from, at, tuple(run.statements)))
         self._run = None
 
 
