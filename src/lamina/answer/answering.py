@@ -20,7 +20,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.streams import ServerSentEvent
 from lamina.language.tokens import analyse, content_terms
 from lamina.models.counter import TokenCounter
-from lamina.models.support import Sentence
+from lamina.models.support import SupportedSentence
 from lamina.recall.grounds import Grounds, kept_grounds
 from lamina.recall.kept import Basis, KeptResults, require_readable
 from lamina.recall.recalling import Recalling
@@ -49,7 +49,7 @@ _OF_ANOTHER_FROM: Final = 0.5
 class _Made:
     """An answer's sentences, who worded them, and what is told of how."""
 
-    sentences: Sequence[Sentence]
+    sentences: Sequence[SupportedSentence]
     by: str
     abstain: Answerable
     warnings: tuple[str, ...] = ()
@@ -171,7 +171,7 @@ class Answering:
         sentences = extracted(request.question, grounds, request.answer_max_tokens, self._counter)
         return _Made(sentences=sentences, by=EXTRACTIVE, abstain=abstain, **told)
 
-    def _fitting(self, sentences: Sequence[Sentence], tokens_max: int) -> list[Sentence]:
+    def _fitting(self, sentences: Sequence[SupportedSentence], tokens_max: int) -> list[SupportedSentence]:
         """The first sentences that fit, one at least: a model may not keep to what it was told."""
         counts = self._counter.count([each.worded for each in sentences])
         kept, left = [sentences[0]], tokens_max - counts[0]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.models.support import Sentence
+from lamina.models.support import SupportedSentence
 from lamina.recall.grounds import Grounds
 from lamina.types.recall import AnswerCitation, CitationMode
 
 __all__ = ["citations_of", "text_of_sentences"]
 
 
-def citations_of(sentences: Sequence[Sentence], grounds: Grounds) -> list[AnswerCitation]:
+def citations_of(sentences: Sequence[SupportedSentence], grounds: Grounds) -> list[AnswerCitation]:
     """A citation for each marker, in the order of the sentences; of several sentences the weakest support counts."""
     lines = {line.marker: line for line in grounds.lines}
     strength: dict[str, float] = {}
@@ -27,7 +27,7 @@ def citations_of(sentences: Sequence[Sentence], grounds: Grounds) -> list[Answer
 
 
 def text_of_sentences(
-    sentences: Sequence[Sentence], grounds: Grounds, mode: CitationMode, between: str
+    sentences: Sequence[SupportedSentence], grounds: Grounds, mode: CitationMode, between: str
 ) -> str:
     """The answer as text, with its markers where the mode wants them."""
     inline = mode == "inline_with_markers"

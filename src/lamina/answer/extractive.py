@@ -12,7 +12,7 @@ from typing import Final
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse, content_terms
 from lamina.models.counter import TokenCounter
-from lamina.models.support import Sentence
+from lamina.models.support import SupportedSentence
 from lamina.recall.grounds import GroundLine, Grounds
 
 __all__ = ["extracted", "lines_about"]
@@ -28,9 +28,11 @@ _LEAST: Final = 0.1
 _QUOTED_CHARS: Final = 320
 
 
-def extracted(question: str, grounds: Grounds, tokens_max: int, counter: TokenCounter) -> list[Sentence]:
+def extracted(
+    question: str, grounds: Grounds, tokens_max: int, counter: TokenCounter
+) -> list[SupportedSentence]:
     """The sentences that answer a question, the best first, as many as fit."""
-    sentences: list[Sentence] = []
+    sentences: list[SupportedSentence] = []
     left = tokens_max
     for line in lines_about(question, grounds.lines):
         text = _quoted(line, question)
@@ -40,7 +42,7 @@ def extracted(question: str, grounds: Grounds, tokens_max: int, counter: TokenCo
                 continue
             text = _cut(text, left, cost)
             cost = left
-        sentences.append(Sentence(text, (line.marker,), 1.0))
+        sentences.append(SupportedSentence(text, (line.marker,), 1.0))
         left -= cost
         if len(sentences) == LINES_MAX:
             break

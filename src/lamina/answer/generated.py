@@ -21,7 +21,7 @@ from lamina.language.injections import injection_signs
 from lamina.language.sentences import split_sentences
 from lamina.models.json_answers import json_object_in
 from lamina.models.ports import Generator, Message
-from lamina.models.support import BORNE_OUT_FROM, Sentence, support_of
+from lamina.models.support import BORNE_OUT_FROM, SupportedSentence, support_of
 from lamina.recall.grounds import GroundLine
 
 __all__ = ["ANSWERING", "NARRATING", "Worded", "worded"]
@@ -77,7 +77,7 @@ class _Claimed(BaseModel):
 class Worded:
     """What a model made of the lines: the sentences that they bear out, how many did not, and what the model counted."""
 
-    sentences: list[Sentence]
+    sentences: list[SupportedSentence]
     cut: int
     tokens_in: int
     tokens_out: int
@@ -93,7 +93,7 @@ def worded(
     budget = min(_TOKENS_OF_JSON * tokens_max + 100, 2 * limits.ANSWER_TOKENS_MAX)
     answer = generator.complete(asked, tokens_max=budget, schema=SCHEMA)
     by_marker = {line.marker: line for line in shown}
-    sentences: list[Sentence] = []
+    sentences: list[SupportedSentence] = []
     cut = 0
     for claimed in _claimed(answer.text):
         text = on_one_line(_MARKERS.sub("", claimed.text)).strip()
@@ -106,7 +106,7 @@ def worded(
         if support < BORNE_OUT_FROM:
             cut += 1
         else:
-            sentences.append(Sentence(text, markers, support))
+            sentences.append(SupportedSentence(text, markers, support))
     return Worded(sentences=sentences, cut=cut, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
 
 

@@ -12,7 +12,7 @@ from lamina.answer.generated import NARRATING
 from lamina.answer.model import AnswerModel
 from lamina.errors import LaminaError
 from lamina.kernel.operations import Call
-from lamina.models.support import Sentence
+from lamina.models.support import SupportedSentence
 from lamina.recall.grounds import GroundLine, Grounds
 from lamina.recall.narration import Narration
 from lamina.types.answers import EXTRACTIVE
@@ -57,7 +57,10 @@ class Narrating:
                         cut=made.cut,
                     )
                 warnings.insert(0, "unsupported_sentences_cut")
-        told = [Sentence(line.text, (line.marker,), 1.0) for line in in_order_of_time(_best(grounds.lines))]
+        told = [
+            SupportedSentence(line.text, (line.marker,), 1.0)
+            for line in in_order_of_time(_best(grounds.lines))
+        ]
         text = "\n".join([_BY_RULES, *(each.worded for each in told)])
         return Narration(
             text=text, citations=citations_of(told, grounds), teller=EXTRACTIVE, warnings=tuple(warnings)

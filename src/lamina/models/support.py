@@ -17,7 +17,7 @@ from lamina.language.denials import NEGATIONS, denies
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import STOP_TERMS, analyse
 
-__all__ = ["BORNE_OUT_FROM", "Sentence", "support_of", "terms_with_dates"]
+__all__ = ["BORNE_OUT_FROM", "SupportedSentence", "support_of", "terms_with_dates"]
 
 BORNE_OUT_FROM: Final = 0.5
 """Below this share of its words a sentence is not borne out, its names and numbers left aside: without these "Maya has a dog" would stand on
@@ -28,7 +28,7 @@ _MARK = re.compile(r"\b(?:[^\W\d_a-z][\w'’-]*|\w*\d\w*)")
 _READ_MAX: Final = 40
 
 
-class Sentence(NamedTuple):
+class SupportedSentence(NamedTuple):
     """A sentence of an answer with the markers behind it, and how far the lines of these bear it out, 0..1."""
 
     text: str

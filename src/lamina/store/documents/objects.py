@@ -17,8 +17,8 @@ from lamina.kernel.time import SECOND_US, Instant
 
 __all__ = [
     "ID_BYTES",
+    "CommitPerson",
     "GitObject",
-    "Person",
     "Worktree",
     "commit_data",
     "git_object",
@@ -59,7 +59,7 @@ def _hash_of(kind: str, size: int) -> hashlib._Hash:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class CommitPerson:
     """Author and committer of a commit. Git takes no angle brackets, line ends or dots at the ends of a name."""
 
     name: str
@@ -74,7 +74,7 @@ class Person:
 
 def commit_data(tree: bytes, parent: bytes | None, author: str, message: str, at: Instant) -> bytes:
     """A commit's content; its time is whole seconds, UTC."""
-    person = f"{Person(author).line} {at // SECOND_US} +0000"
+    person = f"{CommitPerson(author).line} {at // SECOND_US} +0000"
     lines = [f"tree {tree.hex()}"]
     if parent is not None:
         lines.append(f"parent {parent.hex()}")
