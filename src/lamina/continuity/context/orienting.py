@@ -26,7 +26,7 @@ from lamina.continuity.judgements.recovery_warnings import (
 )
 from lamina.continuity.judgements.salience import Salience, salience, salience_metadata
 from lamina.continuity.judgements.trimming import fitted, rendered, shares, tokens
-from lamina.continuity.judgements.trust import HEALTH_RANK, Trust, aggregate, health
+from lamina.continuity.judgements.trust import HEALTH_RANK, TrustSignals, aggregate, health
 from lamina.continuity.permission import Reach
 from lamina.continuity.shelf.documents import Shelf
 from lamina.continuity.shelf.loading import Loaded
@@ -232,7 +232,7 @@ def _state(
     }
 
 
-def _aggregated(capsules: list[CapsuleObject], requested: int, notes: _Notes) -> Trust | None:
+def _aggregated(capsules: list[CapsuleObject], requested: int, notes: _Notes) -> TrustSignals | None:
     if not capsules:
         return None
     try:

@@ -21,7 +21,7 @@ from lamina.continuity.judgements.recovery_warnings import (
     superseded,
 )
 from lamina.continuity.judgements.startup import startup_summary
-from lamina.continuity.judgements.trust import Trust, trust_signals
+from lamina.continuity.judgements.trust import TrustSignals, trust_signals
 from lamina.continuity.permission import READS, require
 from lamina.continuity.shelf.documents import Shelf
 from lamina.continuity.shelf.loading import Loaded
@@ -129,7 +129,7 @@ class CapsuleReading:
         capsule: CapsuleObject | None,
         state: str,
         warnings: list[str],
-        trust: Trust | None,
+        trust: TrustSignals | None,
     ) -> dict[str, Any]:
         more: dict[str, Any] = {"startup_summary": None}
         try:
@@ -142,7 +142,9 @@ class CapsuleReading:
         return more | {"provenance": provenance(self._shelf, subject, call, path)}
 
 
-def _trust(capsule: CapsuleObject | None, now: Instant, state: str, warnings: list[str]) -> Trust | None:
+def _trust(
+    capsule: CapsuleObject | None, now: Instant, state: str, warnings: list[str]
+) -> TrustSignals | None:
     if capsule is None:
         return None
     try:

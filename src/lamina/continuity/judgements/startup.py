@@ -7,13 +7,16 @@ from typing import Any
 
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.judgements.recovery_warnings import descriptor_missing
-from lamina.continuity.judgements.trust import Trust
+from lamina.continuity.judgements.trust import TrustSignals
 
 __all__ = ["startup_summary"]
 
 
 def startup_summary(
-    capsule: CapsuleObject | None, source_state: str, recovery_warnings: Sequence[str], trust: Trust | None
+    capsule: CapsuleObject | None,
+    source_state: str,
+    recovery_warnings: Sequence[str],
+    trust: TrustSignals | None,
 ) -> dict[str, Any]:
     """The summary of a capsule, or of its absence: then only ``recovery`` says something."""
     warnings = list(recovery_warnings)

@@ -15,7 +15,7 @@ from lamina.continuity.capsule.fields import REQUIRED_LISTS
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.judgements.recovery_warnings import SALIENCE_OMITTED, TRUST_COMPACT, TRUST_FAILED
 from lamina.continuity.judgements.salience import Salience
-from lamina.continuity.judgements.trust import Trust, compact, trust_signals
+from lamina.continuity.judgements.trust import TrustSignals, compact, trust_signals
 from lamina.kernel.time import Instant
 from lamina.observe.rounds import class_of, frames_of
 
@@ -140,7 +140,7 @@ def _fitted(
     """The capsule with the fullest signals that leave room for it; the capsule itself counts more than they do."""
     for signals, warnings in _signals(capsule, now, source_state):
 
-        def around(gone: Sequence[str], signals: Trust | None = signals) -> dict[str, Any]:
+        def around(gone: Sequence[str], signals: TrustSignals | None = signals) -> dict[str, Any]:
             return {"source_state": source_state, "trust_signals": _of_trimmed(signals, gone)} | more
 
         if signals is not None and tokens(rendered(around(()))) + _LEAST_TOKENS > share:
@@ -153,7 +153,7 @@ def _fitted(
 
 def _signals(
     capsule: CapsuleObject, now: Instant, source_state: str
-) -> list[tuple[Trust | None, tuple[str, ...]]]:
+) -> list[tuple[TrustSignals | None, tuple[str, ...]]]:
     """Trust signals from the fullest to none, each with the warnings that go with it."""
     try:
         full = trust_signals(capsule, now, source_state)
@@ -163,7 +163,7 @@ def _signals(
     return [(full, ()), (compact(full), (TRUST_COMPACT,)), (None, ())]
 
 
-def _of_trimmed(signals: Trust | None, gone: Sequence[str]) -> Trust | None:
+def _of_trimmed(signals: TrustSignals | None, gone: Sequence[str]) -> TrustSignals | None:
     """The signals of a capsule of which fields were trimmed."""
     if signals is None:
         return None

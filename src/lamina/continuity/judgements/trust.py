@@ -14,7 +14,7 @@ __all__ = [
     "HEALTH_RANK",
     "STANCE_LENGTH_MIN",
     "Health",
-    "Trust",
+    "TrustSignals",
     "aggregate",
     "compact",
     "health",
@@ -23,7 +23,7 @@ __all__ = [
     "verification_status",
 ]
 
-Trust = dict[str, Any]
+TrustSignals = dict[str, Any]
 """Trust signals as they are shown."""
 
 STANCE_LENGTH_MIN: Final = 30
@@ -70,7 +70,7 @@ def resume_adequate(capsule: CapsuleObject) -> bool:
     return all(state.get(name) for name in _RESUMED_BY) and not _empty(state, "stance_summary")
 
 
-def trust_signals(capsule: CapsuleObject, now: Instant, source_state: str) -> Trust:
+def trust_signals(capsule: CapsuleObject, now: Instant, source_state: str) -> TrustSignals:
     """The full signals of a capsule that was read as ``active`` or ``fallback``, of which nothing is trimmed yet."""
     own = capsule.get("freshness", {})
     state = capsule["continuity"]
@@ -99,7 +99,7 @@ def trust_signals(capsule: CapsuleObject, now: Instant, source_state: str) -> Tr
     }
 
 
-def compact(signals: Trust) -> Trust:
+def compact(signals: TrustSignals) -> TrustSignals:
     """The least of the signals, for a budget that the full ones do not fit."""
     return {
         "compact": True,
@@ -110,7 +110,7 @@ def compact(signals: Trust) -> Trust:
     }
 
 
-def aggregate(signals: Sequence[Trust | None], *, requested: int, returned: int) -> Trust:
+def aggregate(signals: Sequence[TrustSignals | None], *, requested: int, returned: int) -> TrustSignals:
     """The signals of several capsules together, full and compact ones alike; None stands for a capsule without."""
     known = [one for one in signals if one is not None]
     adequate = sum(one["completeness"]["orientation_adequate"] for one in known)
@@ -148,6 +148,6 @@ def _empty(state: Mapping[str, Any], name: str) -> bool:
     return len(value) < STANCE_LENGTH_MIN if name == "stance_summary" else not value
 
 
-def _oldest(known: Sequence[Trust], name: str) -> int | None:
+def _oldest(known: Sequence[TrustSignals], name: str) -> int | None:
     ages = [one["recency"].get(name) for one in known]
     return max((age for age in ages if age is not None), default=None)
