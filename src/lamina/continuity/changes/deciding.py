@@ -17,7 +17,7 @@ from lamina.continuity.capsule.validate import check_capsule, check_parts, check
 from lamina.continuity.changes.entry_times import stamped, without_times
 from lamina.continuity.changes.merging import merged, overlaid
 from lamina.continuity.changes.normalise import normalised, with_tidy_descriptor
-from lamina.continuity.changes.ordering import Clock, check_newer, check_not_older, next_moment, stale
+from lamina.continuity.changes.ordering import WriteTimes, check_newer, check_not_older, next_moment, stale
 from lamina.continuity.changes.patch import check_operations, patched
 from lamina.continuity.changes.transitions import ACTIVE, check_request, transitioned, with_lifecycle
 from lamina.errors import Malformed
@@ -69,7 +69,7 @@ def upserted(
     stored: CapsuleObject | None,
     request: requests.Upsert,
     said: CapsuleObject | None = None,
-    clock: Clock | None = None,
+    clock: WriteTimes | None = None,
 ) -> Changed:
     """The capsule that an upsert leads to. What was verified is verified no more: the words are new.
 
@@ -95,7 +95,9 @@ def upserted(
     return Changed(capsule, content, tidy.applied, same)
 
 
-def patched_capsule(stored: CapsuleObject, request: requests.Patch, clock: Clock | None = None) -> Changed:
+def patched_capsule(
+    stored: CapsuleObject, request: requests.Patch, clock: WriteTimes | None = None
+) -> Changed:
     """The capsule after a patch."""
     check_operations(request.operations)
     updated_at = request.updated_at
@@ -109,7 +111,7 @@ def patched_capsule(stored: CapsuleObject, request: requests.Patch, clock: Clock
     return Changed(capsule, check_size(capsule), tidy.applied)
 
 
-def moved(stored: CapsuleObject, request: requests.Lifecycle, clock: Clock | None = None) -> Changed:
+def moved(stored: CapsuleObject, request: requests.Lifecycle, clock: WriteTimes | None = None) -> Changed:
     """The capsule after a transition: nothing else of it changes."""
     check_request(request.subject_kind, request.transition, request.superseded_by)
     check_newer(request.updated_at, stored, clock)

@@ -18,11 +18,11 @@ from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.errors import Conflict, Malformed
 from lamina.kernel.time import SECOND_US, Instant, rfc3339
 
-__all__ = ["Clock", "ahead_warnings", "check_newer", "check_not_older", "next_moment", "stale"]
+__all__ = ["WriteTimes", "ahead_warnings", "check_newer", "check_not_older", "next_moment", "stale"]
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class WriteTimes:
     """What the server's clock says: the present, and when the stored capsule was written."""
 
     now: Instant
@@ -33,7 +33,7 @@ class Clock:
         return _ahead_us(at, self.now) > 0
 
 
-def check_newer(updated_at: str, stored: CapsuleObject, clock: Clock | None = None) -> None:
+def check_newer(updated_at: str, stored: CapsuleObject, clock: WriteTimes | None = None) -> None:
     """Nothing when a date is after that of the stored capsule; ``Conflict`` (STALE_CAPSULE) otherwise.
 
     Without a clock every date is believed.
@@ -44,7 +44,7 @@ def check_newer(updated_at: str, stored: CapsuleObject, clock: Clock | None = No
         raise stale(stored, base)
 
 
-def check_not_older(updated_at: str, stored: CapsuleObject, clock: Clock | None = None) -> None:
+def check_not_older(updated_at: str, stored: CapsuleObject, clock: WriteTimes | None = None) -> None:
     """As ``check_newer``, but the same date will do."""
     at = check_moment(updated_at, "updated_at")
     base = _base(at, stored, clock)
@@ -52,7 +52,7 @@ def check_not_older(updated_at: str, stored: CapsuleObject, clock: Clock | None 
         raise stale(stored, base)
 
 
-def next_moment(request: Patch, stored: CapsuleObject, clock: Clock | None) -> str:
+def next_moment(request: Patch, stored: CapsuleObject, clock: WriteTimes | None) -> str:
     """The date of a patch that names none: the server's time, later than what stands. Only appends may leave it out.
 
     Raises ``Malformed`` (INVALID_PATCH): what removes or replaces means the capsule as somebody has read it.
@@ -96,7 +96,7 @@ def ahead_warnings(capsule: CapsuleObject, now: Instant, path: str) -> Iterator[
             }
 
 
-def _base(at: Instant, stored: CapsuleObject, clock: Clock | None) -> Instant:
+def _base(at: Instant, stored: CapsuleObject, clock: WriteTimes | None) -> Instant:
     """What a date must be after."""
     own = moment(stored["updated_at"])
     assert own is not None, "loading repairs what is no timestamp"

@@ -15,7 +15,7 @@ from lamina.continuity.changes.comparing import candidate_of, changed_fields, st
 from lamina.continuity.changes.deciding import Changed
 from lamina.continuity.changes.entry_times import stamped, without_times
 from lamina.continuity.changes.normalise import normalised
-from lamina.continuity.changes.ordering import Clock, check_not_older
+from lamina.continuity.changes.ordering import WriteTimes, check_not_older
 from lamina.continuity.changes.transitions import with_lifecycle
 from lamina.errors import Malformed
 from lamina.kernel.time import Instant, rfc3339
@@ -54,7 +54,7 @@ def check_revalidation(request: requests.Revalidate) -> None:
 
 
 def revalidated(
-    stored: CapsuleObject, request: requests.Revalidate, now: Instant, clock: Clock | None = None
+    stored: CapsuleObject, request: requests.Revalidate, now: Instant, clock: WriteTimes | None = None
 ) -> Revalidated:
     """The capsule with its new judgement. A correction without a difference is a confirmation.
 

@@ -23,7 +23,7 @@ from lamina.continuity.changes.deciding import (
     patched_capsule,
     upserted,
 )
-from lamina.continuity.changes.ordering import Clock, ahead_warnings
+from lamina.continuity.changes.ordering import WriteTimes, ahead_warnings
 from lamina.continuity.changes.patch import check_operations
 from lamina.continuity.changes.revalidating import check_revalidation, revalidated
 from lamina.continuity.changes.transitions import check_request
@@ -223,8 +223,8 @@ def _another(request: requests.Upsert | requests.Patch, present: str | None) -> 
     )
 
 
-def _clock(standing: StandingCapsule, call: Call) -> Clock:
-    return Clock(call.now, standing.written_at)
+def _clock(standing: StandingCapsule, call: Call) -> WriteTimes:
+    return WriteTimes(call.now, standing.written_at)
 
 
 def _warnings(request: _Request, call: Call, changed: Changed) -> list[dict[str, Any]]:
