@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from lamina import limits
 from lamina.access.addresses import client_address, is_local
-from lamina.access.audit import Asked, AuditLog, Entry, Witness
+from lamina.access.audit import AuditedCall, AuditEntry, AuditLog, Witness
 from lamina.access.idempotency import Replays, family_of
 from lamina.access.policy import Decision, Policy, PolicyPermits
 from lamina.access.principals import Credentials, Principals
@@ -71,7 +71,7 @@ class Inbound:
     credentials: Credentials
     request_id: str
     body: bytes = b""
-    asked: Asked = field(default_factory=Asked)
+    asked: AuditedCall = field(default_factory=AuditedCall)
     query: str = ""
     key: str | None = None
     out: dict[str, str] = field(default_factory=dict)
@@ -284,7 +284,7 @@ class Gateway:
 
     def _opened(
         self, operation: Operation[Any], inbound: Inbound, principal: Principal
-    ) -> tuple[Call, Entry | None, Witness]:
+    ) -> tuple[Call, AuditEntry | None, Witness]:
         """A call, its row, which an open operation has none of, and what notes how policy decides."""
         now = self._clock.now()
         witness = Witness(self._permits(operation, inbound.credentials, principal))

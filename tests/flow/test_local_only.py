@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lamina.access.audit import Asked
+from lamina.access.audit import AuditedCall
 from lamina.access.principals import Credentials
 from lamina.errors import Forbidden
 from lamina.gateway import Inbound
@@ -47,7 +47,7 @@ def asking(world: Any) -> Callable[..., Answer]:
         inbound = Inbound(
             credentials=Credentials("http", None, "user:local"),
             request_id="r",
-            asked=Asked(client_ip=address, headers=sent),
+            asked=AuditedCall(client_ip=address, headers=sent),
         )
         principal = world.server.gateway.identify(inbound, OPERATION)
         answer: Answer = world.server.gateway.execute(OPERATION, Ask(), inbound, principal).answer

@@ -6,7 +6,7 @@ import pytest
 
 from lamina import limits
 from lamina.access.addresses import client_address
-from lamina.access.audit import Asked
+from lamina.access.audit import AuditedCall
 from lamina.access.presets import preset_of
 from lamina.access.ratelimit import RateLimiter, importer_actor
 from lamina.access.rules import Rate, RateRules, settings_defaults
@@ -154,4 +154,4 @@ def test_a_call_takes_from_every_share_of_a_relay_bucket_or_from_none() -> None:
 def test_only_a_proxy_on_this_machine_says_where_a_call_came_from(
     transport: str | None, headers: list[tuple[bytes, bytes]], address: str
 ) -> None:
-    assert client_address(Asked(client_ip=transport, headers=headers)) == address
+    assert client_address(AuditedCall(client_ip=transport, headers=headers)) == address

@@ -3,14 +3,14 @@ before, in the server under the application."""
 
 from __future__ import annotations
 
-from lamina.access.audit import Asked
+from lamina.access.audit import AuditedCall
 
 __all__ = ["client_address", "is_local"]
 
 UNKNOWN = "unknown"
 
 
-def client_address(asked: Asked) -> str:
+def client_address(asked: AuditedCall) -> str:
     """The transport's address. From a loopback address: what ``X-Forwarded-For`` or ``X-Real-IP`` names first that is none.
 
     A proxy that appends leaves a caller's own entries in front: one that is loopback hides none behind it.

@@ -29,7 +29,7 @@ from lamina.kernel.time import Instant
 from lamina.store.ports.audit import Ride
 from lamina.store.ports.store import Store
 
-__all__ = ["Asked", "AuditLog", "Entry", "PepperBook", "Witness", "canonical_headers"]
+__all__ = ["AuditEntry", "AuditLog", "AuditedCall", "PepperBook", "Witness", "canonical_headers"]
 
 _LOG = logging.getLogger("lamina.audit")
 _PEPPER_BYTES = 32
@@ -37,7 +37,7 @@ _SECRET_HEADERS = frozenset({b"authorization", b"cookie", b"proxy-authorization"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AuditedCall:
     """A call as its door saw it. ``endpoint`` is the row of its table, ``path`` what was asked for, without query."""
 
     method: str = ""
@@ -149,7 +149,7 @@ def _is_old(pepper: Pepper, now: Instant, rules: AuditRules) -> bool:
     return now >= pepper.created_at + rules.pepper_rotation_us
 
 
-class Entry:
+class AuditEntry:
     """The row of a call, while it is still to be seen how the call ends."""
 
     def __init__(
@@ -158,7 +158,7 @@ class Entry:
         audit_id: str,
         at: Instant,
         principal: Principal,
-        asked: Asked,
+        asked: AuditedCall,
         request_id: str,
         body_hash: str,
         headers_hash: str,
@@ -263,7 +263,7 @@ class AuditLog:
     def entry(
         self,
         principal: Principal,
-        asked: Asked,
+        asked: AuditedCall,
         operation: Operation[Any],
         *,
         body: bytes,
@@ -271,12 +271,12 @@ class AuditLog:
         now: Instant,
         witness: Witness,
         noted: Mapping[str, Any],
-    ) -> Entry:
+    ) -> AuditEntry:
         """The entry of a call; its id is known from here on. What is ``noted`` until its row lands is in the row."""
         tenant_id = principal.tenant_id
         rules = self._rules(tenant_id)
         pepper = self._peppers.current(tenant_id, now, rules)
-        return Entry(
+        return AuditEntry(
             audit_id=self._ids.stamped(Prefix.AUDIT, now),
             at=now,
             principal=principal,
@@ -292,7 +292,7 @@ class AuditLog:
             hidden=pepper.hash,
         )
 
-    def watch(self, entry: Entry, operation: Operation[Any], run: Callable[[], Answer]) -> Answer:
+    def watch(self, entry: AuditEntry, operation: Operation[Any], run: Callable[[], Answer]) -> Answer:
         """Run a call; its row lands however it ends.
 
         A write's row lands with its commit, under the status that the operation commits with.
@@ -309,12 +309,12 @@ class AuditLog:
             outcome = _outcome_of(run)
         return self.landed(entry, operation, ride, outcome)
 
-    def riding(self, entry: Entry, operation: Operation[Any]) -> AbstractContextManager[Ride]:
+    def riding(self, entry: AuditEntry, operation: Operation[Any]) -> AbstractContextManager[Ride]:
         """A block in which the row of a write boards with what is written."""
         return self._store.audit.ride(lambda event_id: entry.draft(operation.commits_with, event_id))
 
     def landed(
-        self, entry: Entry, operation: Operation[Any], ride: Ride, outcome: Callable[[], Answer]
+        self, entry: AuditEntry, operation: Operation[Any], ride: Ride, outcome: Callable[[], Answer]
     ) -> Answer:
         """What a write came to, which gives back or raises; its row lands by itself where it has not landed with it."""
         failure: Exception | None = None
@@ -332,7 +332,7 @@ class AuditLog:
         """Whether ``entry`` waits for nothing: the tenant's pepper is at hand."""
         return self._peppers.has(tenant_id, now, self._rules(tenant_id))
 
-    def _end(self, entry: Entry, error: Exception | None, status: int, *, waits: bool) -> None:
+    def _end(self, entry: AuditEntry, error: Exception | None, status: int, *, waits: bool) -> None:
         if isinstance(error, Forbidden):
             entry.witness.refuse(error)
         if entry.witness.decision is None and (error is not None or not waits):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lamina.kernel.audit import GENESIS, Anchor, AuditRow, Head, holds, kept_digest
 from lamina.store.ports.audit import Audit
 
-__all__ = ["Broken", "Checked", "check_chain", "check_chains"]
+__all__ = ["Broken", "ChainCheck", "check_chain", "check_chains"]
 
 _PAGE = 1000
 
@@ -23,7 +23,7 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ChainCheck:
     """What checking a tenant's chain found.
 
     ``head`` is the last row that fits. ``head_compared`` is false when the row of the head that was given is past
@@ -42,7 +42,7 @@ class _Stop(Exception):
         self.broken = broken
 
 
-def check_chain(audit: Audit, tenant_id: str, head: Head | None = None) -> Checked:
+def check_chain(audit: Audit, tenant_id: str, head: Head | None = None) -> ChainCheck:
     """Walk a tenant's chain from its anchor to its end, and compare it with a head that was exported earlier."""
     walk = _Walk(audit, tenant_id, head)
     broken = None
@@ -51,16 +51,16 @@ def check_chain(audit: Audit, tenant_id: str, head: Head | None = None) -> Check
     except _Stop as stop:
         broken = stop.broken
     newest = Head(tenant_id, walk.number, walk.hash) if walk.number else None
-    return Checked(tenant_id, walk.rows, newest, broken, walk.head_compared)
+    return ChainCheck(tenant_id, walk.rows, newest, broken, walk.head_compared)
 
 
-def check_chains(audit: Audit, heads: Mapping[str, Head], tenant_id: str | None = None) -> list[Checked]:
+def check_chains(audit: Audit, heads: Mapping[str, Head], tenant_id: str | None = None) -> list[ChainCheck]:
     """Check every tenant's chain, or one's, and those of the heads that were exported earlier."""
     newest = {head.tenant_id: head for head in audit.heads()}
     wanted = sorted(newest.keys() | heads.keys()) if tenant_id is None else [tenant_id]
     unreadable = Broken(0, None, "a row names a tenant that cannot be read")
     return [
-        Checked(each, 0, None, unreadable)
+        ChainCheck(each, 0, None, unreadable)
         if each in newest and newest[each].number == 0
         else check_chain(audit, each, heads.get(each))
         for each in wanted

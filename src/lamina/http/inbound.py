@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.requests import Request as HttpRequest
 
-from lamina.access.audit import Asked
+from lamina.access.audit import AuditedCall
 from lamina.access.principals import Credentials
 from lamina.gateway import Gateway, Inbound
 from lamina.kernel.operations import Principal
@@ -33,7 +33,7 @@ def inbound_of(gateway: Gateway, http: HttpRequest, endpoint: str) -> Inbound:
             channel="http", authorization=said.get(b"authorization"), actor=said.get(b"x-cortex-actor")
         ),
         request_id,
-        asked=Asked(
+        asked=AuditedCall(
             method=scope["method"],
             path=scope["path"],
             endpoint=endpoint,

@@ -32,11 +32,11 @@ from lamina.kernel.time import SECOND_US, Clock
 from lamina.kernel.tokens import TokenFacts
 from lamina.store.ports.revocations import Revocations
 
-__all__ = ["SignedPrincipals", "TokenVerifier", "Verified"]
+__all__ = ["SignedPrincipals", "TokenVerifier", "VerifiedToken"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedToken:
     """A token whose signature holds: the issuer that it is from, and the key that signed it."""
 
     issuer: Issuer
@@ -85,9 +85,9 @@ class TokenVerifier:
 
     def __init__(self, issuers: Mapping[str, Issuer]) -> None:
         self._issuers = issuers
-        self._remembered: dict[bytes, Verified] = {}
+        self._remembered: dict[bytes, VerifiedToken] = {}
 
-    def verified(self, text: str) -> Verified:
+    def verified(self, text: str) -> VerifiedToken:
         """The token with its issuer and claims; raises ``Unauthenticated``."""
         digest = hashlib.sha256(text.encode()).digest()
         known = self._remembered.get(digest)
@@ -99,7 +99,7 @@ class TokenVerifier:
         self._remembered[digest] = verified
         return verified
 
-    def _verify(self, text: str) -> Verified:
+    def _verify(self, text: str) -> VerifiedToken:
         """An unknown issuer's token is tried with the keys at hand. Only when one of them signed it is the answer
         UNKNOWN_ISSUER: somebody whose key we trust used another name.
         """
@@ -108,7 +108,7 @@ class TokenVerifier:
             issuer = self._issuers.get(token.claimed_issuer() or "")
             if issuer is not None:
                 key, payload = _tried(token, _candidates(token, issuer))
-                return Verified(issuer, key, _renamed(strict_json(payload), issuer.claims))
+                return VerifiedToken(issuer, key, _renamed(strict_json(payload), issuer.claims))
             _tried(
                 token,
                 [key for other in self._issuers.values() for key in matching(other.keys.known(), token)],
