@@ -20,7 +20,7 @@ from lamina.continuity.changes.transitions import with_lifecycle
 from lamina.errors import Malformed
 from lamina.kernel.time import Instant, rfc3339
 
-__all__ = ["Revalidated", "check_revalidation", "revalidated"]
+__all__ = ["Revalidation", "check_revalidation", "revalidated"]
 
 _EVIDENCE_MAX: Final = 4
 _STATUS: Final[Mapping[str, str]] = {
@@ -33,7 +33,7 @@ _STATUS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Revalidated:
+class Revalidation:
     """A capsule after its revalidation, and the outcome that was applied."""
 
     changed: Changed
@@ -55,7 +55,7 @@ def check_revalidation(request: requests.Revalidate) -> None:
 
 def revalidated(
     stored: CapsuleObject, request: requests.Revalidate, now: Instant, clock: WriteTimes | None = None
-) -> Revalidated:
+) -> Revalidation:
     """The capsule with its new judgement. A correction without a difference is a confirmation.
 
     A candidate is written as an upsert would write it: not over something newer, tidied and stamped, and with the
@@ -78,7 +78,7 @@ def revalidated(
     at = rfc3339(whole_second(now))
     capsule |= {"verified_at": at, "verification_kind": kind} | _judgement(request, outcome, kind, at)
     check_capsule(capsule)
-    return Revalidated(Changed(capsule, check_size(capsule), applied), outcome, updated)
+    return Revalidation(Changed(capsule, check_size(capsule), applied), outcome, updated)
 
 
 def _judgement(request: requests.Revalidate, outcome: str, kind: str, at: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from lamina.http.relay.contract import (
     REPEATABLE,
     TOOLS,
     WORKFLOWS,
-    Tool,
+    RouteTool,
 )
 from lamina.http.routes import Route
 from lamina.kernel.canonical import digest
@@ -51,7 +51,7 @@ _READS = ("read:files", "read_namespaces")
 class _Described:
     route: Route
     line: str
-    tool: Tool | None
+    tool: RouteTool | None
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -245,13 +245,13 @@ def _described(route: Route) -> _Described:
     return _Described(route, line, TOOLS.get(line) or _unlisted(route, path))
 
 
-def _unlisted(route: Route, path: str) -> Tool:
+def _unlisted(route: Route, path: str) -> RouteTool:
     """The tool of a row that the contract does not know: named by its path, with the scopes of its kind."""
     parts = [part for part in _IN_PATH.sub("", path).split("/") if part not in ("", "v1")]
     rest = "_".join(parts[1:]).replace("-", "_") or route.verb.lower()
     if route.operation.open:
-        return Tool(f"{parts[0]}.{rest}", ())
-    return Tool(f"{parts[0]}.{rest}", _READS if route.operation.effect is Effect.READ else _WRITES)
+        return RouteTool(f"{parts[0]}.{rest}", ())
+    return RouteTool(f"{parts[0]}.{rest}", _READS if route.operation.effect is Effect.READ else _WRITES)
 
 
 def _tool(name: str, described: _Described) -> dict[str, Any]:

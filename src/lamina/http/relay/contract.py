@@ -29,8 +29,8 @@ __all__ = [
     "REPEATABLE",
     "TOOLS",
     "WORKFLOWS",
-    "Capability",
-    "Tool",
+    "CapabilityEntry",
+    "RouteTool",
     "Workflow",
 ]
 
@@ -50,7 +50,7 @@ NO_TOOLS: Final = (HELP_PATH, "/v1/mcp", "/.well-known")
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class RouteTool:
     """The name that the contract gives to a route, and the Relay scopes that a token needs for it."""
 
     name: str
@@ -58,7 +58,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Capability:
+class CapabilityEntry:
     """An entry of ``GET /v1/capabilities``. ``needs`` is written as in ``FEATURES``."""
 
     summary: str
@@ -89,95 +89,95 @@ _ADMIN_READ = (*_ADMIN, "read_namespaces")
 _ADMIN_WRITE = (*_ADMIN, "write_namespaces")
 _MESSAGES = ("write:messages", "write_namespaces")
 
-TOOLS: Final[Mapping[str, Tool]] = {
-    "GET /health": Tool("system.health", ()),
-    "GET /capabilities": Tool("system.capabilities", ()),
-    "GET /v1/capabilities": Tool("system.capabilities_v1", ()),
-    "GET /v1/manifest": Tool("system.manifest", ()),
-    "GET /v1/contracts": Tool("system.contracts", ()),
-    "GET /v1/governance/policy": Tool("system.governance_policy", ()),
-    "GET /v1/discovery": Tool("system.discovery", ()),
-    "GET /v1/discovery/tools": Tool("system.discovery_tools", ()),
-    "GET /v1/discovery/workflows": Tool("system.discovery_workflows", ()),
-    "POST /v1/write": Tool("memory.write", _FILE_WRITE),
-    "POST /v1/append": Tool("memory.append_jsonl", _FILE_WRITE),
-    "GET /v1/read": Tool("memory.read", _READ),
-    "POST /v1/index/rebuild": Tool("index.rebuild_full", _INDEX),
-    "POST /v1/index/rebuild-incremental": Tool("index.rebuild_incremental", _INDEX),
-    "GET /v1/index/status": Tool("index.status", _INDEX),
-    "GET /v1/peers": Tool("peers.list", _READ),
-    "POST /v1/peers/register": Tool("peers.register", _ADMIN_WRITE),
-    "POST /v1/peers/{peer_id}/trust": Tool("peers.trust_transition", _ADMIN_WRITE),
-    "GET /v1/peers/{peer_id}/manifest": Tool("peers.fetch_manifest", _READ),
-    "POST /v1/search": Tool("search.query", _SEARCH),
-    "POST /v1/recent": Tool("recent.list", _SEARCH),
-    "POST /v1/schedule/items": Tool("schedule.create", _WRITE),
-    "GET /v1/schedule/items/{schedule_id}": Tool("schedule.get", _READ),
-    "GET /v1/schedule/items": Tool("schedule.list", _READ),
-    "PATCH /v1/schedule/items/{schedule_id}": Tool("schedule.update", _WRITE),
-    "POST /v1/schedule/items/{schedule_id}/acknowledge": Tool("schedule.acknowledge", _WRITE),
-    "POST /v1/schedule/items/{schedule_id}/retire": Tool("schedule.retire", _WRITE),
-    "POST /v1/context/retrieve": Tool("context.retrieve", _SEARCH),
-    "POST /v1/continuity/upsert": Tool("continuity.upsert", _WRITE),
-    "POST /v1/continuity/read": Tool("continuity.read", _READ),
-    "POST /v1/continuity/compare": Tool("continuity.compare", _READ),
-    "POST /v1/continuity/revalidate": Tool("continuity.revalidate", _WRITE_KNOWN),
-    "POST /v1/continuity/refresh/plan": Tool("continuity.refresh_plan", _PLAN),
-    "POST /v1/continuity/retention/plan": Tool("continuity.retention_plan", _PLAN),
-    "POST /v1/continuity/list": Tool("continuity.list", _READ),
-    "POST /v1/continuity/archive": Tool("continuity.archive", _WRITE_KNOWN),
-    "POST /v1/continuity/delete": Tool("continuity.delete", _WRITE_KNOWN),
-    "POST /v1/continuity/patch": Tool("continuity.patch", _WRITE),
-    "POST /v1/continuity/lifecycle": Tool("continuity.lifecycle", _WRITE),
-    "POST /v1/coordination/handoff/create": Tool("coordination.handoff_create", _WRITE),
-    "GET /v1/coordination/handoff/{handoff_id}": Tool("coordination.handoff_read", _CALLER),
-    "GET /v1/coordination/handoffs/query": Tool("coordination.handoffs_query", _QUERY),
-    "POST /v1/coordination/handoff/{handoff_id}/consume": Tool("coordination.handoff_consume", _CALLER),
-    "POST /v1/coordination/shared/create": Tool("coordination.shared_create", _WRITE),
-    "GET /v1/coordination/shared/{shared_id}": Tool("coordination.shared_read", _CALLER),
-    "GET /v1/coordination/shared/query": Tool("coordination.shared_query", _QUERY),
-    "POST /v1/coordination/shared/{shared_id}/update": Tool("coordination.shared_update", _OWNER),
-    "POST /v1/coordination/reconciliation/open": Tool("coordination.reconciliation_open", _WRITE),
-    "GET /v1/coordination/reconciliation/{reconciliation_id}": Tool(
+TOOLS: Final[Mapping[str, RouteTool]] = {
+    "GET /health": RouteTool("system.health", ()),
+    "GET /capabilities": RouteTool("system.capabilities", ()),
+    "GET /v1/capabilities": RouteTool("system.capabilities_v1", ()),
+    "GET /v1/manifest": RouteTool("system.manifest", ()),
+    "GET /v1/contracts": RouteTool("system.contracts", ()),
+    "GET /v1/governance/policy": RouteTool("system.governance_policy", ()),
+    "GET /v1/discovery": RouteTool("system.discovery", ()),
+    "GET /v1/discovery/tools": RouteTool("system.discovery_tools", ()),
+    "GET /v1/discovery/workflows": RouteTool("system.discovery_workflows", ()),
+    "POST /v1/write": RouteTool("memory.write", _FILE_WRITE),
+    "POST /v1/append": RouteTool("memory.append_jsonl", _FILE_WRITE),
+    "GET /v1/read": RouteTool("memory.read", _READ),
+    "POST /v1/index/rebuild": RouteTool("index.rebuild_full", _INDEX),
+    "POST /v1/index/rebuild-incremental": RouteTool("index.rebuild_incremental", _INDEX),
+    "GET /v1/index/status": RouteTool("index.status", _INDEX),
+    "GET /v1/peers": RouteTool("peers.list", _READ),
+    "POST /v1/peers/register": RouteTool("peers.register", _ADMIN_WRITE),
+    "POST /v1/peers/{peer_id}/trust": RouteTool("peers.trust_transition", _ADMIN_WRITE),
+    "GET /v1/peers/{peer_id}/manifest": RouteTool("peers.fetch_manifest", _READ),
+    "POST /v1/search": RouteTool("search.query", _SEARCH),
+    "POST /v1/recent": RouteTool("recent.list", _SEARCH),
+    "POST /v1/schedule/items": RouteTool("schedule.create", _WRITE),
+    "GET /v1/schedule/items/{schedule_id}": RouteTool("schedule.get", _READ),
+    "GET /v1/schedule/items": RouteTool("schedule.list", _READ),
+    "PATCH /v1/schedule/items/{schedule_id}": RouteTool("schedule.update", _WRITE),
+    "POST /v1/schedule/items/{schedule_id}/acknowledge": RouteTool("schedule.acknowledge", _WRITE),
+    "POST /v1/schedule/items/{schedule_id}/retire": RouteTool("schedule.retire", _WRITE),
+    "POST /v1/context/retrieve": RouteTool("context.retrieve", _SEARCH),
+    "POST /v1/continuity/upsert": RouteTool("continuity.upsert", _WRITE),
+    "POST /v1/continuity/read": RouteTool("continuity.read", _READ),
+    "POST /v1/continuity/compare": RouteTool("continuity.compare", _READ),
+    "POST /v1/continuity/revalidate": RouteTool("continuity.revalidate", _WRITE_KNOWN),
+    "POST /v1/continuity/refresh/plan": RouteTool("continuity.refresh_plan", _PLAN),
+    "POST /v1/continuity/retention/plan": RouteTool("continuity.retention_plan", _PLAN),
+    "POST /v1/continuity/list": RouteTool("continuity.list", _READ),
+    "POST /v1/continuity/archive": RouteTool("continuity.archive", _WRITE_KNOWN),
+    "POST /v1/continuity/delete": RouteTool("continuity.delete", _WRITE_KNOWN),
+    "POST /v1/continuity/patch": RouteTool("continuity.patch", _WRITE),
+    "POST /v1/continuity/lifecycle": RouteTool("continuity.lifecycle", _WRITE),
+    "POST /v1/coordination/handoff/create": RouteTool("coordination.handoff_create", _WRITE),
+    "GET /v1/coordination/handoff/{handoff_id}": RouteTool("coordination.handoff_read", _CALLER),
+    "GET /v1/coordination/handoffs/query": RouteTool("coordination.handoffs_query", _QUERY),
+    "POST /v1/coordination/handoff/{handoff_id}/consume": RouteTool("coordination.handoff_consume", _CALLER),
+    "POST /v1/coordination/shared/create": RouteTool("coordination.shared_create", _WRITE),
+    "GET /v1/coordination/shared/{shared_id}": RouteTool("coordination.shared_read", _CALLER),
+    "GET /v1/coordination/shared/query": RouteTool("coordination.shared_query", _QUERY),
+    "POST /v1/coordination/shared/{shared_id}/update": RouteTool("coordination.shared_update", _OWNER),
+    "POST /v1/coordination/reconciliation/open": RouteTool("coordination.reconciliation_open", _WRITE),
+    "GET /v1/coordination/reconciliation/{reconciliation_id}": RouteTool(
         "coordination.reconciliation_read", _CALLER
     ),
-    "GET /v1/coordination/reconciliations/query": Tool("coordination.reconciliations_query", _QUERY),
-    "POST /v1/coordination/reconciliation/{reconciliation_id}/resolve": Tool(
+    "GET /v1/coordination/reconciliations/query": RouteTool("coordination.reconciliations_query", _QUERY),
+    "POST /v1/coordination/reconciliation/{reconciliation_id}/resolve": RouteTool(
         "coordination.reconciliation_resolve", _OWNER
     ),
-    "POST /v1/context/snapshot": Tool("context.snapshot_create", _SNAPSHOT),
-    "GET /v1/context/snapshot/{snapshot_id}": Tool("context.snapshot_get", _READ),
-    "POST /v1/tasks": Tool("tasks.create", _WRITE),
-    "PATCH /v1/tasks/{task_id}": Tool("tasks.update", _WRITE),
-    "GET /v1/tasks/query": Tool("tasks.query", _READ),
-    "POST /v1/docs/patch/propose": Tool("docs.patch_propose", _WRITE),
-    "POST /v1/docs/patch/apply": Tool("docs.patch_apply", _WRITE),
-    "POST /v1/code/patch/propose": Tool("code.patch_propose", _WRITE),
-    "POST /v1/code/checks/run": Tool("code.checks_run", _WRITE),
-    "POST /v1/code/merge": Tool("code.merge", _WRITE),
-    "GET /v1/security/tokens": Tool("security.tokens_list", _ADMIN_READ),
-    "POST /v1/security/tokens/issue": Tool("security.tokens_issue", _ADMIN_WRITE),
-    "POST /v1/security/tokens/revoke": Tool("security.tokens_revoke", _ADMIN_WRITE),
-    "POST /v1/security/tokens/rotate": Tool("security.tokens_rotate", _ADMIN_WRITE),
-    "POST /v1/security/keys/rotate": Tool("security.keys_rotate", _ADMIN_WRITE),
-    "POST /v1/messages/verify": Tool("messages.verify", _MESSAGES),
-    "GET /v1/metrics": Tool("metrics.get", _INDEX),
-    "POST /v1/replay/messages": Tool("messages.replay", _MESSAGES),
-    "POST /v1/replication/pull": Tool("replication.pull", ("replication:sync", "write_namespaces")),
-    "POST /v1/replication/push": Tool("replication.push", ("replication:sync", "read_namespaces")),
-    "POST /v1/messages/send": Tool("messages.send", _MESSAGES),
-    "POST /v1/messages/ack": Tool("messages.ack", _MESSAGES),
-    "GET /v1/messages/pending": Tool("messages.pending", _READ),
-    "GET /v1/messages/inbox": Tool("messages.inbox", _READ),
-    "GET /v1/messages/thread": Tool("messages.thread", _READ),
-    "POST /v1/relay/forward": Tool("messages.relay_forward", _MESSAGES),
-    "POST /v1/compact/run": Tool("memory.compaction_plan", ("compact:trigger", "write_namespaces")),
-    "POST /v1/backup/create": Tool("backup.create", _ADMIN_WRITE),
-    "POST /v1/backup/restore-test": Tool("backup.restore_test", _ADMIN_READ),
-    "GET /v1/ops/catalog": Tool("ops.catalog", _ADMIN),
-    "GET /v1/ops/status": Tool("ops.status", _ADMIN),
-    "POST /v1/ops/run": Tool("ops.run", _ADMIN),
-    "GET /v1/ops/schedule/export": Tool("ops.schedule_export", _ADMIN),
+    "POST /v1/context/snapshot": RouteTool("context.snapshot_create", _SNAPSHOT),
+    "GET /v1/context/snapshot/{snapshot_id}": RouteTool("context.snapshot_get", _READ),
+    "POST /v1/tasks": RouteTool("tasks.create", _WRITE),
+    "PATCH /v1/tasks/{task_id}": RouteTool("tasks.update", _WRITE),
+    "GET /v1/tasks/query": RouteTool("tasks.query", _READ),
+    "POST /v1/docs/patch/propose": RouteTool("docs.patch_propose", _WRITE),
+    "POST /v1/docs/patch/apply": RouteTool("docs.patch_apply", _WRITE),
+    "POST /v1/code/patch/propose": RouteTool("code.patch_propose", _WRITE),
+    "POST /v1/code/checks/run": RouteTool("code.checks_run", _WRITE),
+    "POST /v1/code/merge": RouteTool("code.merge", _WRITE),
+    "GET /v1/security/tokens": RouteTool("security.tokens_list", _ADMIN_READ),
+    "POST /v1/security/tokens/issue": RouteTool("security.tokens_issue", _ADMIN_WRITE),
+    "POST /v1/security/tokens/revoke": RouteTool("security.tokens_revoke", _ADMIN_WRITE),
+    "POST /v1/security/tokens/rotate": RouteTool("security.tokens_rotate", _ADMIN_WRITE),
+    "POST /v1/security/keys/rotate": RouteTool("security.keys_rotate", _ADMIN_WRITE),
+    "POST /v1/messages/verify": RouteTool("messages.verify", _MESSAGES),
+    "GET /v1/metrics": RouteTool("metrics.get", _INDEX),
+    "POST /v1/replay/messages": RouteTool("messages.replay", _MESSAGES),
+    "POST /v1/replication/pull": RouteTool("replication.pull", ("replication:sync", "write_namespaces")),
+    "POST /v1/replication/push": RouteTool("replication.push", ("replication:sync", "read_namespaces")),
+    "POST /v1/messages/send": RouteTool("messages.send", _MESSAGES),
+    "POST /v1/messages/ack": RouteTool("messages.ack", _MESSAGES),
+    "GET /v1/messages/pending": RouteTool("messages.pending", _READ),
+    "GET /v1/messages/inbox": RouteTool("messages.inbox", _READ),
+    "GET /v1/messages/thread": RouteTool("messages.thread", _READ),
+    "POST /v1/relay/forward": RouteTool("messages.relay_forward", _MESSAGES),
+    "POST /v1/compact/run": RouteTool("memory.compaction_plan", ("compact:trigger", "write_namespaces")),
+    "POST /v1/backup/create": RouteTool("backup.create", _ADMIN_WRITE),
+    "POST /v1/backup/restore-test": RouteTool("backup.restore_test", _ADMIN_READ),
+    "GET /v1/ops/catalog": RouteTool("ops.catalog", _ADMIN),
+    "GET /v1/ops/status": RouteTool("ops.status", _ADMIN),
+    "POST /v1/ops/run": RouteTool("ops.run", _ADMIN),
+    "GET /v1/ops/schedule/export": RouteTool("ops.schedule_export", _ADMIN),
 }
 """Every tool by its verb and path."""
 
@@ -237,71 +237,73 @@ FEATURES: Final[Mapping[str, str]] = {
 field or the wiring a section of the answer, a path where no tool is meant. What needs nothing is in every server: its
 gateway audits each call of a known caller, and bounds bodies and rates."""
 
-CAPABILITIES: Final[Mapping[str, Capability]] = {
-    "continuity.read.startup_view": Capability(
+CAPABILITIES: Final[Mapping[str, CapabilityEntry]] = {
+    "continuity.read.startup_view": CapabilityEntry(
         "A read with view startup adds a summary that is ordered for taking up work again.",
         "continuity.read:view",
     ),
-    "continuity.read.trust_signals": Capability(
+    "continuity.read.trust_signals": CapabilityEntry(
         "Reads say how recent, complete and sound a capsule is, and whether it is the one asked for.",
         "continuity.read",
     ),
-    "continuity.upsert.session_end_snapshot": Capability(
+    "continuity.upsert.session_end_snapshot": CapabilityEntry(
         "An upsert takes the few fields that a session's end changes beside a base capsule.",
         "continuity.upsert:session_end_snapshot",
     ),
-    "continuity.read.salience_ranking": Capability(
+    "continuity.read.salience_ranking": CapabilityEntry(
         "Capsules can be listed in a fixed order of salience, computed when they are asked for.",
         "continuity.list:sort",
     ),
-    "continuity.read.thread_identity": Capability(
+    "continuity.read.thread_identity": CapabilityEntry(
         "Capsules of threads and tasks carry a descriptor that lists can be filtered by.",
         "continuity.list:scope_anchor",
     ),
-    "continuity.stable_preferences": Capability(
+    "continuity.stable_preferences": CapabilityEntry(
         "Capsules of users and peers keep lasting preferences.", "continuity.upsert:stable_preferences"
     ),
-    "continuity.upsert.preserve_mode": Capability(
+    "continuity.upsert.preserve_mode": CapabilityEntry(
         "An upsert with merge_mode preserve keeps what the request leaves out.",
         "continuity.upsert:merge_mode",
     ),
-    "continuity.patch": Capability(
+    "continuity.patch": CapabilityEntry(
         "Single items of a capsule's lists are appended, removed or replaced, all or none.",
         "continuity.patch",
     ),
-    "continuity.lifecycle": Capability(
+    "continuity.lifecycle": CapabilityEntry(
         "Threads and tasks are suspended, resumed, concluded or superseded by themselves.",
         "continuity.lifecycle",
     ),
-    "context.retrieve.continuity_state": Capability(
+    "context.retrieve.continuity_state": CapabilityEntry(
         "Context for a task comes with the capsules that bear on it, inside a token budget.",
         "context.retrieve continuity.upsert",
     ),
-    "context.retrieve.graph_context": Capability(
+    "context.retrieve.graph_context": CapabilityEntry(
         "Context comes with the tasks, threads and documents around its subject.",
         "context.retrieve:graph_context",
     ),
-    "continuity.read.startup_graph_summary": Capability(
+    "continuity.read.startup_graph_summary": CapabilityEntry(
         "The startup view comes with a short graph around its subject.", "continuity.read:graph_summary"
     ),
-    "schedule.one_shot_reminders": Capability(
+    "schedule.one_shot_reminders": CapabilityEntry(
         "Reminders with one due time; due ones are found when somebody asks.",
         "schedule.create schedule.list schedule.acknowledge",
     ),
-    "coordination.handoffs": Capability(
+    "coordination.handoffs": CapabilityEntry(
         "A bounded part of a capsule is handed to another peer as advice.",
         "coordination.handoff_create coordination.handoff_consume",
     ),
-    "coordination.shared_state": Capability(
+    "coordination.shared_state": CapabilityEntry(
         "An owner shows bounded coordination state to named peers.",
         "coordination.shared_create coordination.shared_read coordination.shared_update",
     ),
-    "messaging.direct": Capability(
+    "messaging.direct": CapabilityEntry(
         "Peers send each other messages that are kept until acknowledged.",
         "messages.send messages.inbox messages.ack",
     ),
-    "peers.registry": Capability("Peers are registered with a trust level.", "peers.list peers.register"),
-    "discovery.tools": Capability(
+    "peers.registry": CapabilityEntry(
+        "Peers are registered with a trust level.", "peers.list peers.register"
+    ),
+    "discovery.tools": CapabilityEntry(
         "Every tool with its route, scopes and input schema.", "system.discovery_tools"
     ),
 }
