@@ -23,7 +23,7 @@ from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
 from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us
-from lamina.store.rules.batches import ScopeKey, Turns, shared_batch
+from lamina.store.rules.batches import ScopeKey, ScopeRotation, shared_batch
 
 __all__ = ["MemoryJobs"]
 
@@ -53,7 +53,7 @@ class MemoryJobs:
         self._memory = memory
         self._clock = clock
         self._ids = ids
-        self._turns = Turns()
+        self._turns = ScopeRotation()
 
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
         """Mirrors ``Jobs.claim``."""
@@ -223,7 +223,7 @@ def _believed_in(tables: Tables, event: Event) -> set[tuple[str, str]]:
     return {(event.tenant_id, scope) for scope in (event.scope, *into) if scope is not None}
 
 
-def _batch(due: Sequence[_Due], limit: int, turns: Turns | None) -> list[_Due]:
+def _batch(due: Sequence[_Due], limit: int, turns: ScopeRotation | None) -> list[_Due]:
     """Those of what is due that go together, by turns where there are more."""
     oldest = _together(due)
     if turns is None or len(oldest) <= limit:

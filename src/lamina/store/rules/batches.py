@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeVar
 
 from lamina import limits
 
-__all__ = ["Queued", "ScopeKey", "Turns", "shared_batch"]
+__all__ = ["Queued", "ScopeKey", "ScopeRotation", "shared_batch"]
 
 ScopeKey = tuple[str, str]
 """A tenant and a scope of it."""
@@ -34,7 +34,7 @@ Job = TypeVar("Job", bound=Queued)
 
 
 @dataclass(slots=True)
-class Turns:
+class ScopeRotation:
     """Whose turn it was last: the next batch goes on with the scopes behind."""
 
     last: ScopeKey = _FIRST
@@ -43,7 +43,7 @@ class Turns:
 def shared_batch(
     oldest: Sequence[Job],
     limit: int,
-    turns: Turns,
+    turns: ScopeRotation,
     waiting: Callable[[ScopeKey, int], Iterable[ScopeKey]],
     first_of: Callable[[ScopeKey, int], Sequence[Job]],
 ) -> list[Job]:

@@ -20,7 +20,7 @@ from lamina.kernel.time import WAIT_US_MAX, Instant, waits
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.jobs import LEASE_LOST
 from lamina.store.rows import Row
-from lamina.store.rules.batches import ScopeKey, Turns, shared_batch
+from lamina.store.rules.batches import ScopeKey, ScopeRotation, shared_batch
 from lamina.store.sqlite.codec import STAGE_NUMBERS
 
 __all__ = ["Due", "Rows", "due_in_turn", "due_jobs"]
@@ -69,7 +69,7 @@ def due_jobs(rows: Rows, stage: int, limit: int, now: Instant) -> list[Due]:
     return _oldest(rows, stage, limit, now).jobs
 
 
-def due_in_turn(rows: Rows, stage: int, limit: int, now: Instant, turns: Turns) -> list[Due]:
+def due_in_turn(rows: Rows, stage: int, limit: int, now: Instant, turns: ScopeRotation) -> list[Due]:
     """As ``due_jobs``; where there are more, a scope takes its share at most while others wait."""
     chosen = _oldest(rows, stage, limit + 1, now)
     if len(chosen.jobs) <= limit:

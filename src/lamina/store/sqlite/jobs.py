@@ -17,7 +17,7 @@ from lamina.store.ports.jobs import LEASE_LOST, Job, JobState
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.ports.writes import Writes
 from lamina.store.rules.attempts import JOBS, kept_error, lost_wait_us
-from lamina.store.rules.batches import Turns
+from lamina.store.rules.batches import ScopeRotation
 from lamina.store.sqlite.audit import AuditRiders
 from lamina.store.sqlite.claims import due_in_turn, due_jobs
 from lamina.store.sqlite.codec import ALL_STAGES, STAGE_NUMBERS, stage_of
@@ -66,7 +66,7 @@ class SqliteJobs:
         self._riders = riders
         self._readers = readers
         self._lifecycle = lifecycle
-        self._turns = Turns()
+        self._turns = ScopeRotation()
 
     def claim(self, stage: Stage, *, limit: int, lease_until: Instant, now: Instant, owner: str) -> list[Job]:
         """Mirrors ``Jobs.claim``. Looks before it takes the write lock: nothing due costs no transaction."""
@@ -186,7 +186,7 @@ def _claim(
     lease_until: Instant,
     now: Instant,
     owner: str,
-    turns: Turns | None,
+    turns: ScopeRotation | None,
 ) -> list[Job]:
     _lose_leases(connection, stage, now)
     claimed = []
