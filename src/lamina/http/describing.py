@@ -12,19 +12,19 @@ from typing import Any, Final
 
 import yaml
 
-__all__ = ["Words", "words"]
+__all__ = ["ApiWords", "words"]
 
 _COMPONENTS: Final = "#/components/schemas/"
 
 
 @cache
-def words() -> Words:
+def words() -> ApiWords:
     """The words, read once."""
     text = (files("lamina.http") / "texts" / "api.yaml").read_text(encoding="utf-8")
-    return Words(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506 - both are safe
+    return ApiWords(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506 - both are safe
 
 
-class Words:
+class ApiWords:
     """What ``api.yaml`` says."""
 
     def __init__(self, said: Mapping[str, Any]) -> None:

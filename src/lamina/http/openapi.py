@@ -14,7 +14,7 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
 from lamina import __version__, limits
-from lamina.http.describing import Words, words
+from lamina.http.describing import ApiWords, words
 from lamina.http.errors import Shown, error_response
 from lamina.http.routes import PARAMETER, Route
 from lamina.kernel.operations import Effect, Tier
@@ -93,7 +93,7 @@ def openapi_document(routes: Sequence[Route]) -> bytes:
     return to_json(document)
 
 
-def _described(route: Route, refs: Any, definitions: Mapping[str, Any], said: Words) -> dict[str, Any]:
+def _described(route: Route, refs: Any, definitions: Mapping[str, Any], said: ApiWords) -> dict[str, Any]:
     operation = route.operation
     answers = {str(status): _answer(route, status, refs, said) for status in operation.answers}
     described: dict[str, Any] = {
@@ -117,7 +117,7 @@ def _described(route: Route, refs: Any, definitions: Mapping[str, Any], said: Wo
     return described
 
 
-def _answer(route: Route, status: int, refs: Any, said: Words) -> dict[str, Any]:
+def _answer(route: Route, status: int, refs: Any, said: ApiWords) -> dict[str, Any]:
     if status == 204:
         return {"description": _SAID[status]}
     if route.page is not None:
@@ -187,7 +187,7 @@ def _codes(route: Route) -> Iterator[str]:
         yield "EXPERIMENTAL_DISABLED"
 
 
-def _path_parameters(route: Route, said: Words) -> Iterator[dict[str, Any]]:
+def _path_parameters(route: Route, said: ApiWords) -> Iterator[dict[str, Any]]:
     request = route.operation.request
     fields = request.model_fields
     for name in PARAMETER.findall(route.path):
@@ -198,7 +198,7 @@ def _path_parameters(route: Route, said: Words) -> Iterator[dict[str, Any]]:
         yield {"name": name, "in": "path", "required": True, **about, "schema": {"type": "string", **schema}}
 
 
-def _query(route: Route, said: Words) -> Iterator[dict[str, Any]]:
+def _query(route: Route, said: ApiWords) -> Iterator[dict[str, Any]]:
     by_field = {name: header for header, name in route.headers.items()}
     whole = route.has_body and route.body_field is None
     for name, info in route.operation.request.model_fields.items():

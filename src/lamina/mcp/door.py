@@ -28,7 +28,7 @@ from lamina.kernel.scopes import LOCAL_ACTOR
 from lamina.kernel.time import Clock, Instant, instant
 from lamina.mcp.resources import listed_resources, read_resource
 from lamina.mcp.running import ToolOutput, run_tool
-from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, Context, build_service, failed
+from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, RequestContext, build_service, failed
 from lamina.mcp.tools import GROUPS, TOOLS
 from lamina.observe.logs import log_failure
 
@@ -115,12 +115,14 @@ class _Gated:
         self._clock = clock
         self._refusal = refusal
 
-    async def tools(self, context: Context) -> Sequence[types.Tool]:
+    async def tools(self, context: RequestContext) -> Sequence[types.Tool]:
         """Mirrors ``Backend.tools``."""
         more = self._more(context)
         return [*DEFAULT_TOOLS, *(_listed_operation(each) for each in more.values())]
 
-    async def call(self, context: Context, name: str, given: Mapping[str, Any]) -> types.CallToolResult:
+    async def call(
+        self, context: RequestContext, name: str, given: Mapping[str, Any]
+    ) -> types.CallToolResult:
         """Mirrors ``Backend.call``."""
         gone = threading.Event()
         try:
@@ -153,12 +155,12 @@ class _Gated:
             content=[types.TextContent(type="text", text=outcome.text)], structured_content=shown
         )
 
-    async def resources(self, context: Context) -> Sequence[types.Resource]:
+    async def resources(self, context: RequestContext) -> Sequence[types.Resource]:
         """Mirrors ``Backend.resources``."""
         caller = self._caller(context)
         return await asyncio.get_running_loop().run_in_executor(self._pool, listed_resources, caller)
 
-    async def read(self, context: Context, uri: str) -> str:
+    async def read(self, context: RequestContext, uri: str) -> str:
         """Mirrors ``Backend.read``."""
         caller = self._caller(context)
         return await asyncio.get_running_loop().run_in_executor(self._pool, read_resource, uri, caller)
@@ -177,7 +179,7 @@ class _Gated:
             raise self._refusal(error, "INVALID_REQUEST") from error
         return run_tool(name, arguments, caller)
 
-    def _more(self, context: Context) -> dict[str, Operation[Any]]:
+    def _more(self, context: RequestContext) -> dict[str, Operation[Any]]:
         """The operations of the groups that the client's URL names in ``tools=``; raises ``Invalid`` for an unknown one."""
         wanted = [each for each in _request(context).query_params.get("tools", "").split(",") if each]
         for each in wanted:
@@ -192,7 +194,7 @@ class _Gated:
         rows = [each for name in names for each in self._groups[name]]
         return {each.name: each for each in rows if each.name not in TOOLS}
 
-    def _caller(self, context: Context, gone: threading.Event | None = None) -> _GatewayCaller:
+    def _caller(self, context: RequestContext, gone: threading.Event | None = None) -> _GatewayCaller:
         entered: tuple[Inbound, Principal] = _request(context).scope[_ENTERED]
         inbound, principal = entered
         if gone is not None:
@@ -221,7 +223,7 @@ class _Gated:
         )
 
 
-def _request(context: Context) -> HttpRequest:
+def _request(context: RequestContext) -> HttpRequest:
     assert context.request is not None, "only this door's own transport makes contexts"
     request: HttpRequest = context.request
     return request

@@ -21,7 +21,7 @@ __all__ = [
     "DEFAULT_TOOLS",
     "KEY_META",
     "Backend",
-    "Context",
+    "RequestContext",
     "build_service",
     "failed",
     "listed_tool",
@@ -33,26 +33,28 @@ AT_META: Final = "dev.lamina/at"
 """In ``_meta`` of a call: when it was made, RFC 3339, for a call that is sent again."""
 _HOUR_MS: Final = 3_600_000
 
-Context = ServerRequestContext[Any, Any]
+RequestContext = ServerRequestContext[Any, Any]
 """What the SDK knows of a request; Any for the state of a lifespan, of which there is none, and the transport's own request."""
 
 
 class Backend(Protocol):
     """Who does what the protocol asks for."""
 
-    async def tools(self, context: Context) -> Sequence[types.Tool]:
+    async def tools(self, context: RequestContext) -> Sequence[types.Tool]:
         """The tools that this client sees."""
         ...
 
-    async def call(self, context: Context, name: str, given: Mapping[str, Any]) -> types.CallToolResult:
+    async def call(
+        self, context: RequestContext, name: str, given: Mapping[str, Any]
+    ) -> types.CallToolResult:
         """Use a tool; what is wrong with the use is a result, too. Raises ``MCPError`` for a tool that does not exist."""
         ...
 
-    async def resources(self, context: Context) -> Sequence[types.Resource]:
+    async def resources(self, context: RequestContext) -> Sequence[types.Resource]:
         """What the client may read; raises ``LaminaError``."""
         ...
 
-    async def read(self, context: Context, uri: str) -> str:
+    async def read(self, context: RequestContext, uri: str) -> str:
         """A resource as text; raises ``LaminaError``."""
         ...
 
@@ -60,26 +62,28 @@ class Backend(Protocol):
 def build_service(backend: Backend) -> Server[Any]:
     """A server of the SDK over a backend."""
 
-    async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(
+        context: RequestContext, _: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         with _as_protocol_errors():
             return types.ListToolsResult(tools=list(await backend.tools(context)))
 
-    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(context: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
         return await backend.call(context, params.name, params.arguments or {})
 
     async def list_resources(
-        context: Context, _: types.PaginatedRequestParams | None
+        context: RequestContext, _: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         with _as_protocol_errors():
             return types.ListResourcesResult(resources=list(await backend.resources(context)))
 
     async def list_templates(
-        _context: Context, _: types.PaginatedRequestParams | None
+        _context: RequestContext, _: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=list(_TEMPLATES))
 
     async def read_resource(
-        context: Context, params: types.ReadResourceRequestParams
+        context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
         with _as_protocol_errors():
@@ -88,11 +92,13 @@ def build_service(backend: Backend) -> Server[Any]:
         return types.ReadResourceResult(contents=[said])
 
     async def list_prompts(
-        _context: Context, _: types.PaginatedRequestParams | None
+        _context: RequestContext, _: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[_prompt(each) for each in PROMPTS.values()])
 
-    async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get_prompt(
+        _context: RequestContext, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
         prompt = PROMPTS.get(params.name)
         if prompt is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no prompt {params.name[:64]!r}")

@@ -21,7 +21,7 @@ from mcp.shared.inbound import encode_header_value
 
 from lamina import __version__
 from lamina.errors import LaminaError, TooLarge, Unavailable
-from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, Context, build_service, failed
+from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, RequestContext, build_service, failed
 from lamina.mcp.tools import TOOLS
 from lamina.mcp.unreadable import Answering
 
@@ -105,7 +105,7 @@ class _Passing:
         if self._client is not None:
             await self._client.aclose()
 
-    async def tools(self, context: Context) -> Sequence[types.Tool]:
+    async def tools(self, context: RequestContext) -> Sequence[types.Tool]:
         """Mirrors ``Backend.tools``: without groups nobody has to be asked."""
         self._listed.set()
         if not self.groups:
@@ -113,7 +113,9 @@ class _Passing:
         said = await self._asked(context, "tools/list", {})
         return types.ListToolsResult.model_validate(said).tools
 
-    async def call(self, context: Context, name: str, given: Mapping[str, Any]) -> types.CallToolResult:
+    async def call(
+        self, context: RequestContext, name: str, given: Mapping[str, Any]
+    ) -> types.CallToolResult:
         """Mirrors ``Backend.call``."""
         if name not in TOOLS and not self.groups:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {name[:64]!r}")
@@ -127,19 +129,19 @@ class _Passing:
             return failed(error)
         return types.CallToolResult.model_validate(said)
 
-    async def resources(self, context: Context) -> Sequence[types.Resource]:
+    async def resources(self, context: RequestContext) -> Sequence[types.Resource]:
         """Mirrors ``Backend.resources``."""
         said = await self._asked(context, "resources/list", {})
         return types.ListResourcesResult.model_validate(said).resources
 
-    async def read(self, context: Context, uri: str) -> str:
+    async def read(self, context: RequestContext, uri: str) -> str:
         """Mirrors ``Backend.read``."""
         said = await self._asked(context, "resources/read", {"uri": uri}, name=uri)
         return str(said["contents"][0]["text"])
 
     async def _asked(
         self,
-        context: Context,
+        context: RequestContext,
         method: str,
         params: Mapping[str, Any],
         *,
@@ -188,7 +190,7 @@ class _Passing:
         return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
 
     async def _exchange(
-        self, context: Context, body: Mapping[str, Any], headers: Mapping[str, str]
+        self, context: RequestContext, body: Mapping[str, Any], headers: Mapping[str, str]
     ) -> dict[str, Any]:
         if self._client is None:
             self._client = self.link.client()
@@ -215,7 +217,7 @@ class _Passing:
         finally:
             await response.aclose()
 
-    async def _ready(self, context: Context | None = None) -> None:
+    async def _ready(self, context: RequestContext | None = None) -> None:
         """Wait for a server; who asked for progress hears of it."""
         async with self._readying:
             if self._warm:
@@ -230,7 +232,7 @@ class _Passing:
             self._warm = True
 
 
-async def _told(context: Context, message: Mapping[str, Any]) -> None:
+async def _told(context: RequestContext, message: Mapping[str, Any]) -> None:
     said = message.get("params") or {}
     if message["method"] == "notifications/progress":
         await context.session.report_progress(said["progress"], said.get("total"), said.get("message"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lamina.pipeline.extract.vocabulary import BLENDED_KIN
 
-__all__ = ["Fold", "folded"]
+__all__ = ["NounPhrase", "folded"]
 
 _NOUNS = "|".join(sorted(BLENDED_KIN, key=len, reverse=True))
 _SEVERAL = re.compile(
@@ -22,7 +22,7 @@ _SEVERAL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class NounPhrase:
     """A noun that stands for several words: where it begins in the shortened text, what it is, how much shorter it
     is."""
 
@@ -32,9 +32,9 @@ class Fold:
     shorter_by: int
 
 
-def folded(text: str) -> tuple[str, list[Fold]]:
+def folded(text: str) -> tuple[str, list[NounPhrase]]:
     """`text` with one noun for each kin of several words, and what was done to it in order."""
-    folds: list[Fold] = []
+    folds: list[NounPhrase] = []
     parts: list[str] = []
     done = length = 0
     for match in _SEVERAL.finditer(text):
@@ -42,7 +42,7 @@ def folded(text: str) -> tuple[str, list[Fold]]:
         word = f"{noun}-in-law" if match["in_law"] else f"{match['before']}-{noun}"
         parts += [text[done : match.start()], noun]
         length += match.start() - done
-        folds.append(Fold(length, noun, word.lower(), len(match[0]) - len(noun)))
+        folds.append(NounPhrase(length, noun, word.lower(), len(match[0]) - len(noun)))
         length += len(noun)
         done = match.end()
     return "".join([*parts, text[done:]]), folds

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lamina.language.tables import table
-from lamina.pipeline.extract.kin import Fold, folded
+from lamina.pipeline.extract.kin import NounPhrase, folded
 from lamina.pipeline.extract.limits import PARSE_BATCH
 from lamina.pipeline.extract.parser_files import model_folder
 
@@ -194,7 +194,7 @@ class Parser:
         return stem[:-1] if doubled else stem or word
 
 
-def _unfolded(parse: Parse, text: str, folds: list[Fold]) -> Parse:
+def _unfolded(parse: Parse, text: str, folds: list[NounPhrase]) -> Parse:
     """The parse of a shortened text as one of `text`: offsets as they are there, and the whole words of kin."""
     if not folds:
         return parse

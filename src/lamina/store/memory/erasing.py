@@ -18,7 +18,7 @@ from lamina.store.ports.erasing import Erased, Erasure, Frozen, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.writes import Closing
 from lamina.store.rules.erasing import changes_of
-from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.erasing_rows import ErasureChanges
 from lamina.store.rules.traces import unguessable
 
 __all__ = ["MemoryErasing", "fill_frozen", "forget_aside", "lay_frozen"]
@@ -241,7 +241,7 @@ class _Reading:
         )  # fmt: skip
 
 
-def _land(tables: Tables, tenant_id: str, changes: Changes) -> None:
+def _land(tables: Tables, tenant_id: str, changes: ErasureChanges) -> None:
     worded = {event.id for event in (*changes.deleted, *changes.redacted)}
     _drop_events(tables, tenant_id, changes, worded)
     for key in {*worded, *changes.gone}:
@@ -281,7 +281,7 @@ def _names(key: tuple[object, ...], tenant_id: str, ids: Collection[str]) -> boo
     return key[0] == tenant_id and key[1] in ids
 
 
-def _drop_events(tables: Tables, tenant_id: str, changes: Changes, worded: Collection[str]) -> None:
+def _drop_events(tables: Tables, tenant_id: str, changes: ErasureChanges, worded: Collection[str]) -> None:
     if changes.deleted:
         log = [event for event in tables.events.values() if event.tenant_id == tenant_id]
         last = max((event.position, event.recorded_at) for event in log)
@@ -297,7 +297,7 @@ def _drop_events(tables: Tables, tenant_id: str, changes: Changes, worded: Colle
         tables.events[tenant_id, event.id] = event
 
 
-def _freeze(tables: Tables, tenant_id: str, changes: Changes) -> None:
+def _freeze(tables: Tables, tenant_id: str, changes: ErasureChanges) -> None:
     for key, (scope, until) in changes.until.items():
         _, before = tables.frozen.get((tenant_id, key), (scope, until))
         tables.frozen[tenant_id, key] = (scope, max(before, until))

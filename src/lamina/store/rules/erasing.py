@@ -1,6 +1,6 @@
 """What one step of forgetting takes away and what it keeps, worked out from the rows themselves (decision 0043).
 
-An engine reads through ``ErasureReads`` and writes what ``Changes`` says, in one transaction.
+An engine reads through ``ErasureReads`` and writes what ``ErasureChanges`` says, in one transaction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lamina.kernel.time import Instant
 from lamina.store.ports.erasing import Erasure
 from lamina.store.rules.erasing_ground import Ground
 from lamina.store.rules.erasing_report import RecordOutcomes, report
-from lamina.store.rules.erasing_rows import Changes, ErasureReads
+from lamina.store.rules.erasing_rows import ErasureChanges, ErasureReads
 from lamina.store.rules.keeping import Keeper
 from lamina.store.rules.log import erasure_of
 from lamina.store.rules.redacting import redacted_event, unsent_event
@@ -27,7 +27,7 @@ __all__ = ["changes_of"]
 
 def changes_of(
     read: ErasureReads, erasure: Erasure, enter: Callable[[EventDraft], Event], now: Instant
-) -> Changes:
+) -> ErasureChanges:
     """What a step changes. ``enter`` puts an entry into the log, in the same transaction."""
     return _Step(Ground(read, erasure), now).changes(enter)
 
@@ -36,10 +36,10 @@ class _Step:
     def __init__(self, ground: Ground, now: Instant) -> None:
         self._ground = ground
         self._now = now
-        self._out = Changes()
+        self._out = ErasureChanges()
         self._kept_already: dict[str, Scope] = {}
 
-    def changes(self, enter: Callable[[EventDraft], Event]) -> Changes:
+    def changes(self, enter: Callable[[EventDraft], Event]) -> ErasureChanges:
         ground, erasure, out = self._ground, self._ground.erasure, self._out
         events = ground.events_of({*erasure.delete, *erasure.redact})
         to_redact = {key for key in erasure.redact if key in events and events[key].redacted_by is None}

@@ -13,7 +13,7 @@ from lamina.kernel.time import Instant
 from lamina.store.ports.erasing import Erased, Erasure, Tombstone
 from lamina.store.ports.lifecycle import LifecycleDraft
 from lamina.store.rules.erasing_ground import Ground
-from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.erasing_rows import ErasureChanges
 
 __all__ = ["RecordOutcomes", "report"]
 
@@ -29,7 +29,7 @@ class RecordOutcomes:
     entries: Mapping[Scope, Event]
 
 
-def report(ground: Ground, out: Changes, outcome: RecordOutcomes, now: Instant) -> None:
+def report(ground: Ground, out: ErasureChanges, outcome: RecordOutcomes, now: Instant) -> None:
     """Put into ``out`` what is told of it; what it deletes and redacts stands there."""
     erasure, entries = ground.erasure, outcome.entries
     by_layer: dict[Layer, list[str]] = defaultdict(list)
@@ -66,7 +66,7 @@ def report(ground: Ground, out: Changes, outcome: RecordOutcomes, now: Instant) 
 
 
 def _derived_once(
-    ground: Ground, out: Changes, places: Mapping[str, tuple[Layer, Scope]]
+    ground: Ground, out: ErasureChanges, places: Mapping[str, tuple[Layer, Scope]]
 ) -> list[tuple[str, str]]:
     """Events, each with what rested on it and goes, where the id of that tells nothing. Whoever loses the words of one does so in this
     step or in one that comes after it; they are read of events without words alone."""

@@ -14,7 +14,7 @@ from lamina.store.ports.erasing import Erased, Tombstone
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.lifecycle import LifecycleDraft
 
-__all__ = ["Changes", "ErasureReads"]
+__all__ = ["ErasureChanges", "ErasureReads"]
 
 
 class ErasureReads(Protocol):
@@ -78,7 +78,7 @@ class ErasureReads(Protocol):
 
 
 @dataclass(slots=True)
-class Changes:
+class ErasureChanges:
     """What is written. ``deleted`` and ``redacted`` are the events as they become, and so are ``unsent``, which keep their words; ``gone`` the last versions of records that go;
     ``derived_once`` are ids of events without words, each with one of what rested on it and goes; ``records`` and ``supports`` replace rows of the same key or are new, ``cut`` supports go. The rest is what is frozen."""
 

@@ -16,7 +16,7 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.ports.index import TextRow
 from lamina.store.rules.erasing_ground import Ground
-from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.erasing_rows import ErasureChanges
 from lamina.store.rules.redacting import demoted, leaves_of, over_renamed, redacted_share
 
 __all__ = ["Keeper"]
@@ -29,7 +29,7 @@ _TIMES: Final = (Tie.EXTRACTED_FROM, Tie.HELD_UNTIL)
 class Keeper:
     """Writes what is kept into the changes of a step. ``lowered`` are the beliefs that it demoted."""
 
-    def __init__(self, ground: Ground, out: Changes) -> None:
+    def __init__(self, ground: Ground, out: ErasureChanges) -> None:
         self._ground = ground
         self._out = out
         self._waits: dict[Scope, Instant | None] = {}

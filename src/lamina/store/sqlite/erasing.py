@@ -19,7 +19,7 @@ from lamina.store.ports.erasing import Erased, Erasure, Frozen, Tombstone
 from lamina.store.ports.writes import Closing
 from lamina.store.rows import packed_row, read_record, read_text, text_row
 from lamina.store.rules.erasing import changes_of
-from lamina.store.rules.erasing_rows import Changes
+from lamina.store.rules.erasing_rows import ErasureChanges
 from lamina.store.rules.traces import unguessable
 from lamina.store.sqlite.codec import event_row, json_list
 from lamina.store.sqlite.connection import Readers, Writer
@@ -47,7 +47,7 @@ class _Step:
     """What a step changes, and what was read for that: where it reads the same again, it changes the same."""
 
     reading: SqliteReading
-    changes: Changes
+    changes: ErasureChanges
 
 
 class SqliteErasing:
@@ -158,7 +158,7 @@ def _mark(connection: apsw.Connection, stones: Sequence[Tombstone]) -> None:
     )
 
 
-def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None:
+def _land(connection: apsw.Connection, tenant_id: str, changes: ErasureChanges) -> None:
     worded = [event.id for event in (*changes.deleted, *changes.redacted)]
     _drop_events(connection, tenant_id, changes, worded)
     gone = (tenant_id, json_list(sorted(changes.gone)))
@@ -189,7 +189,7 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None
 
 
 def _drop_events(
-    connection: apsw.Connection, tenant_id: str, changes: Changes, worded: Sequence[str]
+    connection: apsw.Connection, tenant_id: str, changes: ErasureChanges, worded: Sequence[str]
 ) -> None:
     if changes.deleted:
         connection.execute(_SQL["note_log_end"], (tenant_id,))
@@ -217,7 +217,7 @@ def _unfind(connection: apsw.Connection, tenant_id: str, ids: Sequence[str]) -> 
     connection.execute(_SQL["drop_vectors_of"], places)
 
 
-def _freeze(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None:
+def _freeze(connection: apsw.Connection, tenant_id: str, changes: ErasureChanges) -> None:
     connection.executemany(
         _SQL["put_frozen"],
         [(tenant_id, key, scope, until) for key, (scope, until) in sorted(changes.until.items())],
@@ -228,7 +228,7 @@ def _freeze(connection: apsw.Connection, tenant_id: str, changes: Changes) -> No
     connection.executemany(_SQL["put_frozen_mention"], map(_mention_row, changes.frozen_mentions))
 
 
-def _drop_mentions(connection: apsw.Connection, tenant_id: str, changes: Changes) -> None:
+def _drop_mentions(connection: apsw.Connection, tenant_id: str, changes: ErasureChanges) -> None:
     rows = [_mention_row(each) for each in changes.unmentioned]
     for block in ("drop_mention", "thaw_mention"):
         connection.executemany(_SQL[block], [row[:4] + row[5:6] for row in rows])
