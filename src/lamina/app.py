@@ -57,7 +57,7 @@ from lamina.coordination.orientation import reminders_of
 from lamina.coordination.owned import documents_about_people
 from lamina.coordination.patches.operations import patch_operations
 from lamina.coordination.peers.operations import peer_operations
-from lamina.coordination.peers.registering import Registering
+from lamina.coordination.peers.registering import PeerRegistering
 from lamina.coordination.reminding import Reminding
 from lamina.coordination.replication.bounds import REPLICATION_ANSWER_BYTES_MAX
 from lamina.coordination.replication.operations import replication_operations
@@ -439,14 +439,14 @@ def build_server(
     )
 
 
-def _registry(settings: Settings, documents: Documents, peers: Peers, hosts: PeerHosts) -> Registering:
+def _registry(settings: Settings, documents: Documents, peers: Peers, hosts: PeerHosts) -> PeerRegistering:
     fetch = partial(
         fetch_from_peer,
         hosts=hosts,
         bytes_max=limits.MANIFEST_BYTES_MAX,
         timeout_s=limits.MANIFEST_WAIT_S,
     )
-    return Registering(documents, peers, fetch, settings.relay_peer_trust_history_max_hot_entries)
+    return PeerRegistering(documents, peers, fetch, settings.relay_peer_trust_history_max_hot_entries)
 
 
 def _pushing(settings: Settings, documents: Documents, peers: Peers, hosts: PeerHosts) -> Pushing:

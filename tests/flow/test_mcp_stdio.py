@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from lamina.cli.links import RemoteLink
 from lamina.mcp.service import build_service
 from lamina.mcp.stdio import _Passing
-from lamina.mcp.unreadable import Answering
+from lamina.mcp.unreadable import AnsweringStream
 from rpc import MODERN
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
@@ -94,7 +94,7 @@ def test_a_line_that_is_no_message_is_answered(line: str, answered: tuple[object
     async def run() -> None:
         lines = io.StringIO(f'{line}\n\n{{"jsonrpc": "2.0", "id": 8, "method": "ping"}}\n')
         async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(written)) as (incoming, outgoing):
-            async with Answering(incoming, outgoing) as messages:
+            async with AnsweringStream(incoming, outgoing) as messages:
                 heard = [each async for each in messages]
             assert [each.message.id for each in heard] == [8]  # type: ignore[union-attr]
             await outgoing.aclose()

@@ -23,7 +23,7 @@ from lamina import __version__
 from lamina.errors import LaminaError, TooLarge, Unavailable
 from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, RequestContext, build_service, failed
 from lamina.mcp.tools import TOOLS
-from lamina.mcp.unreadable import Answering
+from lamina.mcp.unreadable import AnsweringStream
 
 if TYPE_CHECKING:
     import httpx
@@ -75,7 +75,9 @@ async def _serve(passing: _Passing) -> None:
     service = build_service(passing)
     async with stdio_server() as (incoming, outgoing):
         warming = asyncio.get_running_loop().create_task(passing.warm())
-        await service.run(Answering(incoming, outgoing), outgoing, service.create_initialization_options())
+        await service.run(
+            AnsweringStream(incoming, outgoing), outgoing, service.create_initialization_options()
+        )
         warming.cancel()
     await passing.close()
 

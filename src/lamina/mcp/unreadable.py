@@ -16,10 +16,10 @@ from pydantic import ValidationError
 if TYPE_CHECKING:  # a private module of the SDK, which names what its server takes
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
-__all__ = ["Answering"]
+__all__ = ["AnsweringStream"]
 
 
-class Answering:
+class AnsweringStream:
     """``ReadStream`` of the messages of another. What is no message it answers as the HTTP door does, under the id of the call where one
     can be read."""
 

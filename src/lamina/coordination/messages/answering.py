@@ -33,7 +33,7 @@ from lamina.store.ports.messages import (
     TrackedMessage,
 )
 
-__all__ = ["Answering", "after_ack", "after_replay"]
+__all__ = ["MessageAnswering", "after_ack", "after_replay"]
 
 _LEADS_TO: Final[dict[AckStatus, DeliveryStatus]] = {
     "accepted": "acked",
@@ -55,7 +55,7 @@ def after_replay(state: Delivery, message_id: str, at: Instant) -> Delivery:
     return replace(state, status="replayed", replayed_to=message_id, updated_at=at, version=state.version + 1)
 
 
-class Answering:
+class MessageAnswering:
     """Acknowledge and replay."""
 
     def __init__(self, office: PostOffice, ids: IdSource) -> None:

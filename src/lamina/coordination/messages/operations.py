@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lamina.continuity.declaring import reads, writes
 from lamina.coordination.messages import requests
-from lamina.coordination.messages.answering import Answering
+from lamina.coordination.messages.answering import MessageAnswering
 from lamina.coordination.messages.names import DELIVERY_INDEX, INBOX
 from lamina.coordination.messages.post_office import PostOffice
 from lamina.coordination.messages.proving import FailureBounds, Proving, VerificationFailures
@@ -57,7 +57,7 @@ def message_operations(parts: MessageParts) -> list[Operation[Any]]:
     failures = VerificationFailures(parts.tallies, parts.failures)
     proving = Proving(parts.messages, parts.signatures, failures, strict=parts.strict)
     sending = Sending(office, proving, parts.idempotency, parts.ids)
-    answering, reading = Answering(office, parts.ids), MessageReading(parts.messages)
+    answering, reading = MessageAnswering(office, parts.ids), MessageReading(parts.messages)
     return [
         *_sending(sending, Verifying(office, proving)),
         writes(

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from lamina.continuity.declaring import reads, writes
 from lamina.coordination.peers import requests
-from lamina.coordination.peers.registering import Registering
+from lamina.coordination.peers.registering import PeerRegistering
 from lamina.kernel.operations import Operation
 from lamina.kernel.relay import RelayNeed, RelayRight
 from lamina.store.peers import REGISTRY_PATH
@@ -22,7 +22,7 @@ _WRITTEN: Final = (
 )  # fmt: skip
 
 
-def peer_operations(registering: Registering) -> list[Operation[Any]]:
+def peer_operations(registering: PeerRegistering) -> list[Operation[Any]]:
     """List, register, trust, and ask for a manifest."""
     return [
         reads(_READS, "peers_list", requests.ListPeers, requests.PeerList, registering.listed,

@@ -36,7 +36,7 @@ from lamina.store.peers import REGISTRY_PATH, peer_text, registry_text
 from lamina.store.ports.documents import Change, ChangeKind, Commit, Documents
 from lamina.store.ports.peers import Peer, PeerRegistry, Peers
 
-__all__ = ["FetchManifest", "Registering"]
+__all__ = ["FetchManifest", "PeerRegistering"]
 
 FetchManifest = Callable[[str], bytes]
 """The bytes behind a URL; raises ``Forbidden`` (PEER_ADDRESS_DENIED), ``Unavailable`` (PEER_UNREACHABLE)."""
@@ -44,7 +44,7 @@ FetchManifest = Callable[[str], bytes]
 _UNKNOWN: Final = "the tenant has registered no peer {!r}"
 
 
-class Registering:
+class PeerRegistering:
     """List, register and trust peers, and ask their servers what they offer."""
 
     def __init__(self, documents: Documents, peers: Peers, fetch: FetchManifest, steps_kept: int) -> None:
