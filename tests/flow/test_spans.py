@@ -14,7 +14,7 @@ import opentelemetry.trace as api
 import pytest
 
 from lamina.models.generator import OpenAiGenerator
-from lamina.models.ports import Message
+from lamina.models.ports import ChatMessage
 from lamina.observe import traces
 
 SECRET = "the canary sings at noon"
@@ -134,7 +134,7 @@ def test_a_tool_and_a_model_have_the_names_of_the_conventions(world: Any, collec
 
     transport = httpx.MockTransport(lambda _: httpx.Response(200, json=ANSWER))
     model = OpenAiGenerator("http://model/v1", "tiny", timeout_s=1, transport=transport)
-    model.complete([Message("user", SECRET)], tokens_max=9)
+    model.complete([ChatMessage("user", SECRET)], tokens_max=9)
     chat = collector.named("chat tiny")
     assert chat.noted["gen_ai.usage.input_tokens"] == 7
     assert chat.noted["kind"] == "CLIENT"

@@ -13,7 +13,7 @@ import opentelemetry.trace as api
 import pytest
 
 from lamina.models.generator import OpenAiGenerator
-from lamina.models.ports import Message
+from lamina.models.ports import ChatMessage
 
 _WHY = "needs opentelemetry-sdk, which nothing else does"
 sdk = pytest.importorskip("opentelemetry.sdk.trace", reason=_WHY)
@@ -81,7 +81,7 @@ def test_models_and_tools_have_the_names_of_the_conventions(world: Any, exporter
     world.call("POST", "/v1/recall", body={"scope": "org:acme/user:alice", "query": SECRET})
     transport = httpx.MockTransport(lambda _: httpx.Response(200, json=ANSWER))
     OpenAiGenerator("http://model/v1", "tiny", timeout_s=1, transport=transport).complete(
-        [Message("user", SECRET)], tokens_max=9
+        [ChatMessage("user", SECRET)], tokens_max=9
     )
     model = {
         attributes(each)[gen_ai.GEN_AI_OPERATION_NAME]: each

@@ -19,7 +19,7 @@ from lamina.kernel.records import LoopType
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
-from lamina.models.ports import Generated, Message
+from lamina.models.ports import ChatMessage, Generated
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.readings.question import TASK
@@ -59,7 +59,7 @@ class Oracle:
         self.status = "up"
 
     def complete(
-        self, messages: Sequence[Message], *, tokens_max: int, schema: Mapping[str, Any] | None = None
+        self, messages: Sequence[ChatMessage], *, tokens_max: int, schema: Mapping[str, Any] | None = None
     ) -> Generated:
         if self.status == "down":
             raise Unavailable("MODEL_UNAVAILABLE", "down")

@@ -9,7 +9,7 @@ import pytest
 
 from lamina.errors import Invalid, Unavailable
 from lamina.models.generator import OpenAiGenerator
-from lamina.models.ports import Generated, Message
+from lamina.models.ports import ChatMessage, Generated
 from lamina.session.folders import GeneratingFolder
 from lamina.session.folding import TurnWords
 from tables import every_row
@@ -25,7 +25,7 @@ def spoken(text, **more):
 
 
 def complete(answer, **more):
-    return generator(answer).complete([Message("user", "hi")], tokens_max=9, **more)
+    return generator(answer).complete([ChatMessage("user", "hi")], tokens_max=9, **more)
 
 
 def test_it_asks_as_the_api_wants():
@@ -56,7 +56,7 @@ def test_json_is_asked_for_in_the_way_that_the_server_takes(taken, asked):
 
     model = generator(answer)
     for _ in range(2):
-        said = model.complete([Message("user", "hi")], tokens_max=9, schema={"type": "object"})
+        said = model.complete([ChatMessage("user", "hi")], tokens_max=9, schema={"type": "object"})
         assert said.text == "{}"
     assert len(seen) == asked + 1  # the second time it is known
     told = seen[-1]["messages"]
@@ -77,10 +77,10 @@ def test_a_model_that_was_busy_is_asked_again(retries, failures, answered):
         "http://model/v1", "small", timeout_s=9, retries=retries, transport=transport, sleep=slept.append
     )
     if answered:
-        assert model.complete([Message("user", "hi")], tokens_max=9).text == "yes"
+        assert model.complete([ChatMessage("user", "hi")], tokens_max=9).text == "yes"
     else:
         with pytest.raises(Unavailable):
-            model.complete([Message("user", "hi")], tokens_max=9)
+            model.complete([ChatMessage("user", "hi")], tokens_max=9)
     assert len(slept) == len(seen) - 1 == min(retries, failures)
 
 
@@ -91,7 +91,7 @@ def test_a_model_is_not_asked_again_past_its_time():
         "http://model/v1", "small", timeout_s=0.1, retries=5, transport=transport, sleep=slept.append
     )
     with pytest.raises(Unavailable):
-        model.complete([Message("user", "hi")], tokens_max=9)
+        model.complete([ChatMessage("user", "hi")], tokens_max=9)
     assert slept == []
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from lamina.errors import Unavailable
 from lamina.models.generator import OpenAiGenerator
-from lamina.models.ports import Generated, Message
+from lamina.models.ports import ChatMessage, Generated
 
 TIMEOUT_S = 0.4
 SAID = json.dumps({"choices": [{"message": {"content": "hello"}}]}).encode()
@@ -91,7 +91,7 @@ def silence() -> Iterator[bytes]:
 def ask(url: str) -> Generated:
     generator = OpenAiGenerator(url, "small", timeout_s=TIMEOUT_S)
     try:
-        return generator.complete([Message("user", "hi")], tokens_max=9)
+        return generator.complete([ChatMessage("user", "hi")], tokens_max=9)
     finally:
         generator.close()
 
@@ -112,7 +112,7 @@ def test_who_answers_in_time_is_heard_and_asked_again_over_the_same_connection()
     server = Dripping(lambda: iter([WHOLE[:20], WHOLE[20:60], WHOLE[60:]]), 0.01)
     generator = OpenAiGenerator(server.url, "small", timeout_s=60)
     for _ in range(3):
-        assert generator.complete([Message("user", "hi" * 50_000)], tokens_max=9).text == "hello"
+        assert generator.complete([ChatMessage("user", "hi" * 50_000)], tokens_max=9).text == "hello"
     generator.close()
     server.stop()
     assert server.connections == 1

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from lamina.answer.extractive import LINES_MAX, extracted
 from lamina.answer.generated import ANSWERING, worded
-from lamina.models.ports import Generated, Message
+from lamina.models.ports import ChatMessage, Generated
 from lamina.recall.grounds import GroundLine, Grounds
 from tables import every_row
 
@@ -37,10 +37,10 @@ class Says:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.asked: list[Message] = []
+        self.asked: list[ChatMessage] = []
 
     def complete(
-        self, messages: Sequence[Message], *, tokens_max: int, schema: Mapping[str, Any] | None = None
+        self, messages: Sequence[ChatMessage], *, tokens_max: int, schema: Mapping[str, Any] | None = None
     ) -> Generated:
         assert schema is not None
         assert tokens_max > 0

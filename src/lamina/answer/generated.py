@@ -20,7 +20,7 @@ from lamina.kernel.shown import on_one_line
 from lamina.language.injections import injection_signs
 from lamina.language.sentences import split_sentences
 from lamina.models.json_answers import json_object_in
-from lamina.models.ports import Generator, Message
+from lamina.models.ports import ChatMessage, Generator
 from lamina.models.support import BORNE_OUT_FROM, SupportedSentence, support_of
 from lamina.recall.grounds import GroundLine
 
@@ -89,7 +89,7 @@ def worded(
     """Ask a model, and keep what the lines bear out. Raises what ``Generator.complete`` raises."""
     shown = [line for line in lines if not injection_signs(line.words)]
     told = {"question": question, "lines": [{"marker": line.marker, "text": line.text} for line in shown]}
-    asked = [Message("system", task), Message("user", json.dumps(told, ensure_ascii=False))]
+    asked = [ChatMessage("system", task), ChatMessage("user", json.dumps(told, ensure_ascii=False))]
     budget = min(_TOKENS_OF_JSON * tokens_max + 100, 2 * limits.ANSWER_TOKENS_MAX)
     answer = generator.complete(asked, tokens_max=budget, schema=SCHEMA)
     by_marker = {line.marker: line for line in shown}

@@ -23,7 +23,7 @@ from lamina.kernel.shown import on_one_line
 from lamina.language.injections import injection_signs
 from lamina.models import wording_bounds
 from lamina.models.json_answers import json_object_in
-from lamina.models.ports import Message
+from lamina.models.ports import ChatMessage
 from lamina.models.support import support_of
 
 __all__ = ["SCHEMA", "CitedQuestion", "CitedSentence", "NumberedLine", "cited_sentences", "showable"]
@@ -96,15 +96,15 @@ class CitedQuestion:
         )
 
     @property
-    def messages(self) -> tuple[Message, ...]:
+    def messages(self) -> tuple[ChatMessage, ...]:
         """The question as the model gets it."""
         told = {
             "about": self.about,
             "lines": [{"line": number, "text": each.text} for number, each in enumerate(self.lines, 1)],
         }
         return (
-            Message("system", self.wanted + _TOLD),
-            Message("user", json.dumps(told, ensure_ascii=False)),
+            ChatMessage("system", self.wanted + _TOLD),
+            ChatMessage("user", json.dumps(told, ensure_ascii=False)),
         )
 
 

@@ -19,7 +19,7 @@ import httpx
 
 from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.models.deadline import NETWORK_ERRORS, DeadlineTransport
-from lamina.models.ports import Generated, Message
+from lamina.models.ports import ChatMessage, Generated
 from lamina.observe.traces import Value, span
 
 __all__ = ["OpenAiGenerator"]
@@ -92,7 +92,7 @@ class OpenAiGenerator:
         )
 
     def complete(
-        self, messages: Sequence[Message], *, tokens_max: int, schema: Mapping[str, Any] | None = None
+        self, messages: Sequence[ChatMessage], *, tokens_max: int, schema: Mapping[str, Any] | None = None
     ) -> Generated:
         """Mirrors ``Generator.complete``."""
         until = time.monotonic() + self._timeout_s
@@ -102,7 +102,7 @@ class OpenAiGenerator:
             return self._in_format(messages, tokens_max, schema, until)
 
     def _in_format(
-        self, messages: Sequence[Message], tokens_max: int, schema: Mapping[str, Any], until: float
+        self, messages: Sequence[ChatMessage], tokens_max: int, schema: Mapping[str, Any], until: float
     ) -> Generated:
         """An answer in JSON, asked for in the first way that the server does not refuse."""
         for at in range(self._format, len(_FORMATS)):
@@ -162,7 +162,7 @@ class _FormatRefusedError(Exception):
     """The server may not know the ``response_format``, or refuses the request for what it says."""
 
 
-def _asked(model: str, messages: Sequence[Message], tokens_max: int) -> dict[str, Any]:
+def _asked(model: str, messages: Sequence[ChatMessage], tokens_max: int) -> dict[str, Any]:
     return {
         "model": model,
         "messages": [{"role": message.role, "content": message.text} for message in messages],
@@ -171,13 +171,13 @@ def _asked(model: str, messages: Sequence[Message], tokens_max: int) -> dict[str
     }
 
 
-def _formatted(messages: Sequence[Message], schema: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _formatted(messages: Sequence[ChatMessage], schema: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """What asks for JSON; in every way but the first the schema stands in the messages."""
     if kind == "json_schema":
         named = {"name": "answer", "schema": dict(schema), "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
     shape = f"Answer with one JSON object of this JSON Schema and nothing else: {json.dumps(schema)}"
-    told = [Message("system", shape), *messages]
+    told = [ChatMessage("system", shape), *messages]
     changed: dict[str, Any] = {"messages": [{"role": each.role, "content": each.text} for each in told]}
     if kind == "json_object":
         changed["response_format"] = {"type": "json_object"}

@@ -103,7 +103,7 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One message: ``role`` is ``system``, ``user`` or ``assistant``."""
 
     role: str
@@ -127,7 +127,7 @@ class Generator(Protocol):
     def name(self) -> str: ...
 
     def complete(
-        self, messages: Sequence[Message], *, tokens_max: int, schema: Mapping[str, Any] | None = None
+        self, messages: Sequence[ChatMessage], *, tokens_max: int, schema: Mapping[str, Any] | None = None
     ) -> Generated:
         """The model's answer, JSON of the ``schema`` where one is given.
 

@@ -7,7 +7,7 @@ import logging
 from typing import Final, NamedTuple, Protocol
 
 from lamina import limits
-from lamina.models.ports import Generator, Message
+from lamina.models.ports import ChatMessage, Generator
 from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
 from lamina.session.folding import TurnWords, fold_turn
@@ -67,7 +67,7 @@ class GeneratingFolder:
         shown = TurnWords(turn.role, turn.text[:_TURN_CHARS_MAX])
         # As JSON: whatever a turn says, it cannot end the string that it stands in.
         told = json.dumps({"summary": summary, "speaker": shown.role, "turn": shown.text}, ensure_ascii=False)
-        asked = [Message("system", _TASK), Message("user", told)]
+        asked = [ChatMessage("system", _TASK), ChatMessage("user", told)]
         answer = self._generator.complete(asked, tokens_max=limits.SUMMARY_TOKENS_MAX)
         fault = fault_of(answer.text, summary, shown, cut_off=answer.cut_off)
         if fault is None:

@@ -19,7 +19,7 @@ from lamina.kernel.records import LOOPS_OPEN, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.language.quarantine import quarantine_of
 from lamina.language.tokens import analyse
-from lamina.models.ports import Message
+from lamina.models.ports import ChatMessage
 from lamina.pipeline.loops.keeping import raises_loops, reference_of
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.readings.quoting import plain
@@ -84,7 +84,7 @@ class TurnQuestion:
 
     scope: Scope
     version: str
-    messages: tuple[Message, ...]
+    messages: tuple[ChatMessage, ...]
     sources: tuple[str, ...]
 
     @property
@@ -133,7 +133,7 @@ def question_about(turn: Event, shown: ShownBeside, model: str) -> TurnQuestion:
         turn.scope,
         version_of(model),
         # As JSON: whatever a turn says, it cannot end the string that it stands in.
-        (Message("system", TOLD), Message("user", json.dumps(told, ensure_ascii=False))),
+        (ChatMessage("system", TOLD), ChatMessage("user", json.dumps(told, ensure_ascii=False))),
         tuple(dict.fromkeys([turn.id, *sources_of(shown)])),
     )
 

@@ -14,7 +14,7 @@ from lamina.kernel.canonical import digest
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import to_local
 from lamina.language.quarantine import quarantine_of
-from lamina.models.ports import Message
+from lamina.models.ports import ChatMessage
 from lamina.pipeline.reading import role_of
 from lamina.pipeline.readings.question import (
     TOLD,
@@ -57,7 +57,7 @@ def shared_question(
     return TurnQuestion(
         turns[0].scope,
         version_of(model),
-        (Message("system", TOLD + _SEVERAL), Message("user", json.dumps(told, ensure_ascii=False))),
+        (ChatMessage("system", TOLD + _SEVERAL), ChatMessage("user", json.dumps(told, ensure_ascii=False))),
         tuple(dict.fromkeys(sources)),
     )
 
