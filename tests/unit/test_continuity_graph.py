@@ -17,7 +17,7 @@ from lamina.continuity.graph.blocks import (
     Around,
     CapsuleLinks,
     Denied,
-    Edge,
+    GraphEdge,
     TaskLinks,
     edges_of,
     graph_block,
@@ -129,9 +129,9 @@ def test_a_thread_is_linked_to_its_tasks_and_whom_it_supersedes() -> None:
         CapsuleLinks("b", "continuity_capsule", "thread", "before", ("docs/x.md",), "launch"),
     ]
     assert sorted(edges_of(THREAD, sources)) == [
-        Edge("linked_to_thread", "task:t-2", "thread:launch"),
-        Edge("supersedes", "thread:launch", "thread:before"),
-        Edge("supersedes", "thread:next", "thread:launch"),
+        GraphEdge("linked_to_thread", "task:t-2", "thread:launch"),
+        GraphEdge("supersedes", "thread:launch", "thread:before"),
+        GraphEdge("supersedes", "thread:next", "thread:launch"),
     ]
 
 

@@ -116,16 +116,16 @@ class LoopList(SessionResult):
     metadata: dict[str, Any]
 
 
-Fact = Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)]
+FactText = Annotated[Text, Field(min_length=1, max_length=limits.NAME_LENGTH_MAX)]
 FactKey = Literal["home", "from", "age", "birthday", "occupation", "employer", "pronouns", "relationship"]
 
 
 class Correct(UserAsked):
     """What the user says of themselves, outside of a conversation. What is left out stays as it is, null clears it."""
 
-    name: Fact | None = None
+    name: FactText | None = None
     timezone: Zone | None = None
-    facts: dict[FactKey, Fact | int | None] = Field(default_factory=dict)
+    facts: dict[FactKey, FactText | int | None] = Field(default_factory=dict)
 
 
 class HandoverAsked(UserAsked):

@@ -22,7 +22,7 @@ __all__ = [
     "Around",
     "CapsuleLinks",
     "Denied",
-    "Edge",
+    "GraphEdge",
     "TaskLinks",
     "edges_of",
     "empty_block",
@@ -113,7 +113,7 @@ class Around:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Edge:
+class GraphEdge:
     """A link between two nodes."""
 
     relationship: str
@@ -132,7 +132,7 @@ def graph_warning(code: str, **details: Any) -> dict[str, Any]:
     return {"code": code, "message": message, "details": dict(defaults) | details}
 
 
-def edges_of(anchor: Subject, sources: Iterable[TaskLinks | CapsuleLinks]) -> Iterator[Edge]:
+def edges_of(anchor: Subject, sources: Iterable[TaskLinks | CapsuleLinks]) -> Iterator[GraphEdge]:
     """The edges that touch an anchor."""
     here = node_id(anchor.kind, anchor.id)
     for source in sources:
@@ -172,27 +172,27 @@ def empty_block(code: str, caps: Mapping[str, int], **details: Any) -> dict[str,
     return _block(None, [], caps, [graph_warning(code, **details)])
 
 
-def _task_edges(anchor: Subject, here: str, task: TaskLinks) -> Iterator[Edge]:
+def _task_edges(anchor: Subject, here: str, task: TaskLinks) -> Iterator[GraphEdge]:
     own = node_id("task", task.task_id)
     if task.thread_id is not None and (own == here or (anchor.kind, anchor.id) == ("thread", task.thread_id)):
-        yield Edge("linked_to_thread", own, node_id("thread", task.thread_id))
+        yield GraphEdge("linked_to_thread", own, node_id("thread", task.thread_id))
     if own == here:
         for other in task.blocked_by:
-            yield Edge("depends_on", here, node_id("task", other))
+            yield GraphEdge("depends_on", here, node_id("task", other))
 
 
-def _capsule_edges(anchor: Subject, here: str, capsule: CapsuleLinks) -> Iterator[Edge]:
+def _capsule_edges(anchor: Subject, here: str, capsule: CapsuleLinks) -> Iterator[GraphEdge]:
     own = node_id(capsule.kind, capsule.subject_id)
     if own == here:
         for path in capsule.documents:
-            yield Edge("references_document", here, node_id("document", path))
+            yield GraphEdge("references_document", here, node_id("document", path))
     if capsule.superseded_by is not None and (own == here or capsule.superseded_by == anchor.id):
-        yield Edge("supersedes", node_id(capsule.kind, capsule.superseded_by), own)
+        yield GraphEdge("supersedes", node_id(capsule.kind, capsule.superseded_by), own)
 
 
 def _block(
     anchor: dict[str, str] | None,
-    edges: Sequence[Edge],
+    edges: Sequence[GraphEdge],
     caps: Mapping[str, int],
     warnings: list[dict[str, Any]],
 ) -> dict[str, Any]:
@@ -235,16 +235,16 @@ def _node(name: str) -> dict[str, Any]:
     return {"id": name, "kind": kind, "subject_id": subject_id}
 
 
-def _edge(edge: Edge) -> dict[str, Any]:
+def _edge(edge: GraphEdge) -> dict[str, Any]:
     return {"relationship": edge.relationship, "source_id": edge.source_id, "target_id": edge.target_id}
 
 
-def _document(edge: Edge) -> dict[str, Any]:
+def _document(edge: GraphEdge) -> dict[str, Any]:
     path = edge.target_id.partition(":")[2]
     return {"path": path, "node_id": edge.target_id, "source_id": edge.source_id}
 
 
-def _blocker(edge: Edge) -> dict[str, Any]:
+def _blocker(edge: GraphEdge) -> dict[str, Any]:
     return {
         "task_id": edge.source_id.partition(":")[2],
         "blocked_by_task_id": edge.target_id.partition(":")[2],

@@ -30,7 +30,7 @@ class Queued(Protocol):
     def alone(self) -> bool: ...
 
 
-Job = TypeVar("Job", bound=Queued)
+QueuedT = TypeVar("QueuedT", bound=Queued)
 
 
 @dataclass(slots=True)
@@ -41,22 +41,22 @@ class ScopeRotation:
 
 
 def shared_batch(
-    oldest: Sequence[Job],
+    oldest: Sequence[QueuedT],
     limit: int,
     turns: ScopeRotation,
     waiting: Callable[[ScopeKey, int], Iterable[ScopeKey]],
-    first_of: Callable[[ScopeKey, int], Sequence[Job]],
-) -> list[Job]:
+    first_of: Callable[[ScopeKey, int], Sequence[QueuedT]],
+) -> list[QueuedT]:
     """Up to ``limit`` jobs in the order of the log, of more that can run: half for the ``oldest``, the rest for the scopes in turn.
 
     ``waiting`` gives so many scopes behind a place with jobs that can run, ``first_of`` so many of the first jobs of one. A scope
     takes its share at most, or all of the batch where no other waits.
     """
     share = limit // limits.JOB_SHARES
-    chosen: dict[int, Job] = {}
+    chosen: dict[int, QueuedT] = {}
     taken: Counter[ScopeKey] = Counter()
 
-    def take(jobs: Iterable[Job], room: int, share: int) -> None:
+    def take(jobs: Iterable[QueuedT], room: int, share: int) -> None:
         for job in jobs:
             if len(chosen) < room and taken[job.place] < share and job.order not in chosen:
                 chosen[job.order] = job
