@@ -1,4 +1,4 @@
-"""What every engine promises of derived records and of the why graph."""
+"""What every engine promises of derived records."""
 
 from __future__ import annotations
 
@@ -14,36 +14,30 @@ from given import (
     TENANT,
     append,
     belief,
-    claim,
     concept,
     episode,
     fact,
-    finish_all,
     land,
     loop,
     now_axes,
     support,
 )
-from lamina.kernel.events import Context, Event
+from lamina.kernel.events import Context
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import (
     LOOPS_OPEN,
     Author,
-    Entity,
-    EpisodeRole,
     Fact,
     Horizon,
     Layer,
     Loop,
     LoopStatus,
-    Mention,
     ObjectValue,
     Record,
     Stance,
     Subject,
 )
 from lamina.kernel.scopes import Scope
-from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Interval
 from lamina.kernel.understanding import FactState
 from lamina.store.ports.records import Attestation, InputState, RecordQuery
@@ -330,158 +324,6 @@ def test_excluded_records_are_left_out_of_queries(store: Store) -> None:
     assert store.records.get(TENANT, [fact().id])[fact().id].excluded
 
 
-@pytest.mark.parametrize("relation", ["completed_by", "dropped_by", "affirmed_by"])
-@pytest.mark.parametrize("late", [False, True])
-def test_what_has_no_words_of_a_loop_does_not_hold_it(store: Store, relation: str, late: bool) -> None:
-    opening = land(store, Writes(records=[loop()]))
-    opened = support(loop().id, opening.id, relation=Tie.OPENED_BY)
-    ending = land(store, Writes(supports=[opened]))
-    if late:
-        store.log.cancel(TENANT, opening.id)
-        finish_all(store)
-    again = land(store, Writes(supports=[support(loop().id, ending.id, relation=relation)]))
-    if not late:
-        assert found(store, FACTS) == places(loop())
-        store.log.cancel(TENANT, opening.id)
-        finish_all(store)
-    assert found(store, FACTS) == []
-    land(store, Writes(supports=[support(loop().id, again.id, relation=Tie.SAID_AGAIN_BY)]))
-    assert found(store, FACTS) == places(loop())
-
-
-@pytest.mark.parametrize("cancelled", ["offer", "yes", "both", "none"])
-@pytest.mark.parametrize("own", [False, True])
-@pytest.mark.parametrize("late", [False, True])
-def test_an_offer_and_the_yes_to_it_hold_a_loop_together(
-    store: Store, cancelled: str, own: bool, late: bool
-) -> None:
-    offer, yes, worded = append(store, "offer", "yes", "worded")
-    gone = {"offer": [offer], "yes": [yes], "both": [offer, yes], "none": []}[cancelled]
-    told = [
-        support(loop().id, yes.id, relation=Tie.OPENED_BY),
-        support(loop().id, offer.id, relation=Tie.OFFERED_IN, accepted_in=yes.id),
-    ]
-    if own:
-        told.append(support(loop().id, worded.id, relation=Tie.SAID_AGAIN_BY))
-    if late:
-        for event in gone:
-            store.log.cancel(TENANT, event.id)
-    land(store, Writes(records=[loop()], supports=told))
-    if not late:
-        for event in gone:
-            store.log.cancel(TENANT, event.id)
-    assert found(store, FACTS) == (places(loop()) if own or not gone else [])
-
-
-# ---- the why graph
-
-
-def test_supports_are_ordered_by_place_and_read_from_both_ends(store: Store) -> None:
-    edges = [
-        support("ep_1", "evt_2", place=2, weight=0.5, part=EpisodeRole.OUTCOME),
-        support("ep_1", "evt_3", place=1, polarity="against"),
-        support("ep_0", "evt_3"),
-    ]
-    land(store, Writes(supports=[*edges, support("ep_1", "evt_3", tenant_id="other")]))
-    assert store.records.supports_of(TENANT, ["ep_1", "ep_9"]) == {"ep_1": [edges[1], edges[0]]}
-    assert store.records.dependants_of(TENANT, ["evt_3"]) == {"evt_3": [edges[2], edges[1]]}
-    assert store.records.supports_of(TENANT, []) == {}
-    assert store.records.dependants_of(TENANT, []) == {}
-
-
-def test_ids_of_what_rests_on_a_source_come_once_and_in_order(store: Store) -> None:
-    edges = [
-        support("fact_2", "evt_1"),
-        support("fact_2", "evt_1", relation=Tie.HANDED_OVER_IN),
-        support("fact_1", "evt_1"),
-        support("belief_1", "fact_1"),
-        support("fact_9", "evt_1", tenant_id="other"),
-    ]
-    land(store, Writes(supports=edges))
-    assert store.records.resting_on(TENANT, ["evt_1", "fact_1", "evt_2"]) == {
-        "evt_1": ["fact_1", "fact_2"],
-        "fact_1": ["belief_1"],
-    }
-    assert store.records.resting_on(TENANT, []) == {}
-
-
-def test_ids_of_sources_and_of_episodes_are_read_as_they_were_known(store: Store) -> None:
-    edges = [
-        support("fact_1", "evt_2", relation="extracted_from", recorded_at=NOON),
-        support("fact_1", "evt_1", relation="extracted_from", recorded_at=NOON + 5),
-        support("fact_1", "evt_3", relation="held_until", recorded_at=NOON),
-        support("fact_2", "evt_9", relation="extracted_from", recorded_at=NOON, tenant_id="other"),
-        support("ep_1", "evt_1", relation="contains", recorded_at=NOON + 5),
-        support("ep_1", "evt_2", relation="contains", recorded_at=NOON),
-        support("fact_2", "evt_2", relation="extracted_from", recorded_at=NOON),
-    ]
-    land(store, Writes(supports=edges))
-    records, early, late = store.records, {"seen_at": NOON}, {"seen_at": NOON + 5}
-    said = ["fact_1", "fact_3"]
-    assert records.sources_of(TENANT, said, "extracted_from", **early) == {"fact_1": ["evt_2"]}
-    assert records.sources_of(TENANT, said, "extracted_from", **late) == {"fact_1": ["evt_1", "evt_2"]}
-    assert records.episodes_of(TENANT, ["evt_1", "evt_2", "evt_3"], **early) == {"evt_2": ["ep_1"]}
-    assert records.episodes_of(TENANT, ["evt_1", "evt_2"], **late) == {"evt_1": ["ep_1"], "evt_2": ["ep_1"]}
-    assert records.sources_of(TENANT, [], "extracted_from", **late) == {}
-    assert records.episodes_of(TENANT, [], **late) == {}
-
-
-def test_of_what_records_rest_on_that_is_read_which_is_looked_for(store: Store) -> None:
-    edges = [support("concept_1", "fact_2", place=1), support("concept_1", "fact_1", place=2), support("concept_1", "fact_3", place=3),
-             support("belief_1", "fact_1")]  # fmt: skip
-    land(store, Writes(supports=[*edges, edges[0]._replace(relation=Tie.DECIDES, recorded_at=NOON + 9)]))
-    among = store.records.sources_among
-    wanted = {"concept_1": ("fact_1", "fact_2", "fact_9"), "belief_1": ("fact_2",), "belief_2": ("fact_1",)}
-    assert among(TENANT, wanted) == {"concept_1": ["fact_2", "fact_2", "fact_1"]}
-    assert among(TENANT, wanted, seen_at=NOON + 8) == {"concept_1": ["fact_2", "fact_1"]}
-    assert among(TENANT, {}) == among("other", wanted) == {}
-
-
-def test_what_records_rest_on_is_read_down_to_events(store: Store) -> None:
-    edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("belief_1", "fact_2", place=1),
-             support("belief_1", "fact_1", place=2), support("concept_1", "belief_1")]  # fmt: skip
-    land(store, Writes(supports=[*edges, edges[0]._replace(relation=Tie.DECIDES)]))
-    below = store.records.sources_below
-    assert below(TENANT, ["belief_1"], 1, 9) == {"belief_1": ["fact_2", "fact_1"]}
-    assert below(TENANT, ["concept_1"], 4, 9) == {
-        "concept_1": ["belief_1"],
-        "belief_1": ["fact_2", "fact_1"],
-        "fact_1": ["evt_1", "evt_1"],
-        "fact_2": ["evt_2"],
-    }
-    assert below(TENANT, ["belief_1"], 4, 1).keys() == {"belief_1", "fact_2"}, "of the first sources alone"
-    assert below(TENANT, ["belief_1"], 4, 1, most=1) == {"belief_1": ["fact_2"], "fact_2": ["evt_2"]}
-    assert below(TENANT, ["belief_1"], 4, 9, seen_at=edges[0].recorded_at - 1) == {}
-    assert below(TENANT, [], 4, 9) == below("other", ["belief_1"], 4, 9) == {}
-
-
-def test_supports_are_read_of_those_alone_that_have_one_of_a_relation(store: Store) -> None:
-    edges = [support("fact_1", "evt_1"), support("fact_2", "evt_2"), support("fact_2", "evt_3", relation=Tie.MAY_CHANGE, recorded_at=NOON)]  # fmt: skip
-    land(store, Writes(supports=edges))
-    related = store.records.supports_related
-    assert related(TENANT, ["fact_1", "fact_2"], Tie.MAY_CHANGE) == store.records.supports_of(
-        TENANT, ["fact_2"]
-    )
-    assert related(TENANT, ["fact_2"], Tie.MAY_CHANGE, seen_at=NOON - 1) == {}
-    assert related(TENANT, [], Tie.MAY_CHANGE) == related("other", ["fact_2"], Tie.MAY_CHANGE) == {}
-
-
-def test_what_ended_a_claim_is_told_without_what_bore_it_out(store: Store) -> None:
-    edges = [
-        support("fact_1", "evt_1", at=NOON),
-        support("fact_1", "evt_2", at=NOON + 9),
-        support("fact_1", "evt_3", polarity="against", recorded_at=NOON + 5),
-        support("fact_1", "evt_4", at=NOON + 9, relation=Tie.MAY_CHANGE),
-        support("fact_2", "evt_5", at=NOON + 9),
-    ]
-    land(store, Writes(supports=edges))
-    ended_by = store.records.ended_by
-    last = {"fact_1": NOON + 9, "fact_2": None}
-    assert ended_by(TENANT, last) == {"fact_1": {"evt_2": NOON, "evt_3": NOON + 5}}
-    assert ended_by(TENANT, {"fact_1": None}) == {"fact_1": {"evt_3": NOON + 5}}
-    assert ended_by(TENANT, {}) == ended_by("other", last) == {}
-
-
 def test_whatever_changes_is_named_or_all_is(store: Store) -> None:
     steps = [
         (Writes(records=[fact(id="fact_1")], supports=[support("fact_1", "evt_1")]), {"fact_1", "evt_1"}),
@@ -583,88 +425,6 @@ def test_a_query_may_ask_for_what_is_newer_in_one_scope_and_in_several(store: St
                 assert found(store, query) == places(*fitting[:3])
 
 
-def test_an_edge_known_already_stays_as_it_is(store: Store) -> None:
-    first = support("fact_1", "evt_1", weight=0.5)
-    land(store, Writes(supports=[first, first._replace(weight=0.9)]))
-    land(store, Writes(supports=[first._replace(relation=Tie.HANDED_OVER_IN)]))
-    assert store.records.supports_of(TENANT, ["fact_1"])["fact_1"].count(first) == 1
-    assert len(store.records.supports_of(TENANT, ["fact_1"])["fact_1"]) == 2
-
-
-def test_an_entity_is_known_once_per_tenant(store: Store) -> None:
-    first = Entity(tenant_id=TENANT, id="ent_1", normalised_name="alice", type="person")
-    again = [replace(first, type="place"), replace(first, id="ent_2")]
-    theirs = replace(first, tenant_id="other")
-    land(store, Writes(entities=[first, *again, theirs]))
-    assert store.records.entities(TENANT, ["alice", "bob"]) == {"alice": first}
-    assert store.records.entities("other", ["alice"]) == {"alice": theirs}
-    assert store.records.entities(TENANT, []) == {}
-
-
-def test_an_entity_is_of_the_type_it_was_named_with_first_whichever_scope_lands_first(store: Store) -> None:
-    def named(event: Event, kind: str) -> Writes:
-        entity = Entity(tenant_id=TENANT, id="ent_1", normalised_name="al", type=kind)
-        mention = Mention(
-            tenant_id=TENANT,
-            entity_id="ent_1",
-            scope=event.scope,
-            event_id=event.id,
-            position=event.position,
-            surface="Al",
-            type=kind,
-        )
-        return Writes(entities=[entity], mentions=[mention])
-
-    append(store, "a", scope=BOB)
-    append(store, "b", "c")
-    jobs = {job.event.content["text"]: job for job in claim(store)}
-    for text, kind in (("b", "thing"), ("a", "person"), ("c", "place")):
-        store.jobs.finish([(jobs[text], named(jobs[text].event, kind))])
-    assert store.records.entities(TENANT, ["al"])["al"].type == "person"
-
-
-def test_a_scope_knows_an_entity_by_its_own_first_mention(store: Store) -> None:
-    def mention(event: Event, kind: str | None, scope: Scope = ALICE) -> Mention:
-        return Mention(
-            tenant_id=TENANT,
-            entity_id="ent_1",
-            scope=scope,
-            event_id=event.id,
-            position=event.position,
-            surface="Al",
-            type=kind,
-        )
-
-    first, second, third, fourth = append(store, *"abcd")
-    told = [mention(first, "company", BOB), mention(second, None), mention(fourth, "place")]
-    land(store, Writes(mentions=[*told, mention(third, "person")]))
-    assert store.records.entity_types(TENANT, ALICE, ["ent_1", "ent_2"]) == {"ent_1": "person"}
-    assert store.records.entity_types(TENANT, BOB, ["ent_1"]) == {"ent_1": "company"}
-    assert store.records.entity_types("other", ALICE, ["ent_1"]) == {}
-    assert store.records.entity_types(TENANT, ALICE, []) == {}
-    store.log.cancel(TENANT, third.id)
-    assert store.records.entity_types(TENANT, ALICE, ["ent_1"]) == {"ent_1": "place"}
-
-
-def test_mentions_are_newest_first_and_only_of_the_scopes_asked_for(store: Store) -> None:
-    def mention(position: int, scope: str = ALICE, tenant_id: str = TENANT) -> Mention:
-        return Mention(
-            tenant_id=tenant_id,
-            entity_id="ent_1",
-            scope=scope,  # type: ignore[arg-type]
-            event_id=f"evt_{position}",
-            position=position,
-            surface="Al",
-        )
-
-    ours = [mention(1), mention(2), mention(3)]
-    land(store, Writes(mentions=[*ours, ours[0], mention(4, BOB), mention(5, ALICE, "other")]))
-    assert store.records.mentions(TENANT, ["ent_1"], [ALICE], 2) == [ours[2], ours[1]]
-    assert len(store.records.mentions(TENANT, ["ent_1"], [ALICE, BOB], 9)) == 4
-    assert store.records.mentions(TENANT, ["ent_1"], [], 9) == []
-    assert store.records.mentions(TENANT, [], [ALICE], 9) == []
-
-
 def test_a_version_is_read_as_it_stood(store: Store) -> None:
     first = fact(recorded_from=NOON)
     second = replace(first, version=2, recorded_from=NOON + 5, confidence=0.4)
@@ -686,24 +446,6 @@ def test_a_version_is_read_as_it_stood(store: Store) -> None:
         second,
         replace(first, recorded_to=NOON + 5, closed_by="fact_2"),
     ]
-
-
-def test_supports_are_read_as_they_were_known(store: Store) -> None:
-    edges = [
-        support("belief_1", "fact_1", recorded_at=NOON),
-        support("belief_1", "fact_2", recorded_at=NOON + 5),
-        support("belief_2", "fact_1", recorded_at=NOON + 5),
-        support("belief_2", "fact_1", recorded_at=NOON + 9, relation=Tie.EXTRACTED_FROM),
-    ]
-    land(store, Writes(supports=edges))
-    early = {"seen_at": NOON + 4}
-    assert store.records.supports_of(TENANT, ["belief_1", "belief_2"], **early) == {"belief_1": edges[:1]}
-    assert store.records.supports_of(TENANT, ["belief_1"], seen_at=NOON + 5) == {"belief_1": edges[:2]}
-    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"], **early) == {"fact_1": ["belief_1"]}
-    everything = {"fact_1": ["belief_1", "belief_2"], "fact_2": ["belief_1"]}
-    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"], seen_at=NOON + 9) == everything
-    assert store.records.resting_on(TENANT, ["fact_1", "fact_2"]) == everything
-    assert store.records.resting_on("other", ["fact_1"], seen_at=NOON + 9) == {}
 
 
 def test_what_has_ended_since_is_read_as_it_stood(store: Store) -> None:
