@@ -43,7 +43,7 @@ class Decider(Protocol):
 
 
 class Policy(Protocol):
-    """Policy as it changes."""
+    """Policy as it stands now: what was decided a moment ago may be decided otherwise."""
 
     def current(self) -> Decider:
         """Policy as it stands now; a call decides everything by one of these."""

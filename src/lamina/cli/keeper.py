@@ -1,4 +1,8 @@
-"""The one server of a folder that keeps its worker. Of two that begin at one moment neither has a worker yet by which the other is told."""
+"""The lock of the one server that starts and restarts the worker of a data folder.
+
+The worker has a lock of its own (``store/sqlite/worker_lock.py``). It does not keep two servers apart that begin at the same moment: neither
+has a worker yet.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ _LOOK_S: Final = 0.1
 
 @contextlib.contextmanager
 def keeping(settings: Settings) -> Iterator[None]:
-    """Be that server for the length of a block; nothing where the settings leave derivation to others.
+    """Hold the lock for the length of a block; does nothing where the settings say that this server has no worker.
 
     Raises ``Conflict`` (WORKER_RUNNING) when another still is after ten seconds, and ``Unavailable`` (CANNOT_OPEN_STORE).
     """

@@ -21,7 +21,7 @@ __all__ = ["Forgetting"]
 
 
 class Forgetting:
-    """The handler of the call."""
+    """The handler of ``POST /v1/forget``."""
 
     def __init__(self, store: Store, rules: RulesOf, tombstones: TombstoneList) -> None:
         self._store = store

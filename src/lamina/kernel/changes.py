@@ -1,4 +1,4 @@
-"""That a fact may have changed: the edge that says so, and when it counts."""
+"""The mark "may have changed": a later turn spoke of a fact's matter with a sign of change, and nobody read there that the fact ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people leave open, by its type, and how that stands."""
+"""The types of open loops, and the states of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predicates that one thing is spoken of with: what is said with one bears on what is said with the others."""
+"""Families of predicates, such as likes and dislikes: what is said of a thing with one of them is evidence on the others."""
 
 from __future__ import annotations
 

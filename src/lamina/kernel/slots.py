@@ -1,4 +1,4 @@
-"""What slots tell: the places that facts compete for (seed 002, 7.3)."""
+"""Reading the keys of slots, ``subject|predicate`` or ``subject@author|predicate``: facts of one slot follow each other (seed 002, 7.3)."""
 
 from __future__ import annotations
 

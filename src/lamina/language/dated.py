@@ -1,4 +1,8 @@
-"""Words of days. Of things that are told apart by their day, as "the invoice from 3 October", it says which one and not when to act."""
+"""Words that name a day or a time.
+
+Behind a thing such as an invoice, "from 3 October" says which one is meant. It is part of the thing's name there, and not the day by which
+something is due.
+"""
 
 from __future__ import annotations
 

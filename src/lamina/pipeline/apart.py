@@ -1,4 +1,4 @@
-"""Deriving facts apart: what some events say with nothing else in view, by the same code as ever (decisions 0012, 0031 and 0085)."""
+"""Deriving facts in isolation: what some events would say had no other been told, by the same code as ever (decisions 0012, 0031, 0085)."""
 
 from __future__ import annotations
 

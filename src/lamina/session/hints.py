@@ -1,4 +1,4 @@
-"""Who and what a user spoke of last: the entities of the facts that rest on the newest turns."""
+"""Entities that a user spoke of last, newest first: those of the facts that rest on the newest turns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What language models may cost is counted by UTC days."""
+"""The budget of a tenant's questions to language models, in tokens for each UTC day."""
 
 from __future__ import annotations
 

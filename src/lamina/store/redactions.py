@@ -1,4 +1,4 @@
-"""How much of what beliefs rest on has no words any more, for readers."""
+"""For readers of beliefs: which share of the evidence behind one has been redacted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["redacted_shares"]
 
 
 def redacted_shares(store: Store, tenant_id: str, beliefs: Sequence[Belief]) -> dict[str, float]:
-    """The share of each belief, 0 to 1, by its id; nothing where nothing of the tenant was ever redacted."""
+    """By the id of a belief, the share of its events whose words were redacted, 0 to 1; empty where the tenant never redacted any."""
     if not store.erasing.has_frozen(tenant_id):
         return {}
     facts = {each.source_id for belief in beliefs for each in belief.evidence}

@@ -13,7 +13,7 @@ __all__ = ["Verifying"]
 
 
 class Verifying:
-    """Verify."""
+    """Tells what a signed envelope proves; nothing is stored."""
 
     def __init__(self, office: PostOffice, proving: Proving) -> None:
         self._office = office

@@ -12,7 +12,7 @@ __all__ = ["Rotation"]
 
 
 class Rotation:
-    """Looks, and changes nothing."""
+    """Lists tokens that end soon and the key that is signed with. It rotates nothing itself."""
 
     def __init__(self, tokens: RelayTokens, keys: SealedKeys) -> None:
         self._tokens = tokens

@@ -1,4 +1,4 @@
-"""A sentence with its times, and the drafts that its words make."""
+"""A sentence of a turn with the times in it, from which drafts of loops are made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A fact by a term beside what was told of the same before it was one, or while it had another cardinality."""
+"""Facts that are bound to a term, beside older ones of the same subject: from before the predicate was a term, or from when the term took
+one value and now takes many, or the other way round.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has a part in a batch of jobs where more wait than it holds: none more than a share, and every scope in its turn."""
+"""Which jobs go into a batch when more are due than it holds: no scope takes more than a share of it, and scopes take turns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ QueuedT = TypeVar("QueuedT", bound=Queued)
 
 @dataclass(slots=True)
 class ScopeRotation:
-    """Whose turn it was last: the next batch goes on with the scopes behind."""
+    """The scope that was served last: the next batch begins with the scopes behind it."""
 
     last: ScopeKey = _FIRST
 

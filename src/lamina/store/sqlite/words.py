@@ -1,4 +1,7 @@
-"""Words that come with nearly every call, as a byte each: a blob of one, so that statements can compare them. Text is what it says."""
+"""Frequent words in one byte: capabilities, endpoints and the like, which rows of audit, keys and events repeat.
+
+A word of the list is stored as a blob of one byte, its place in the list. Any other word is stored as text.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _WORDS: Final = (
     "/v1/experience",
     "conversation",
 )
-"""By their place, which is what is stored: it never changes, and others come behind these."""
+"""What is stored is the place in this list. So the order never changes, and new words are added at the end."""
 _NUMBERS: Final = {word: bytes([number]) for number, word in enumerate(_WORDS)}
 
 

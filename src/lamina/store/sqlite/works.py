@@ -1,4 +1,6 @@
-"""What waits for the thread that writes: works that it does in another way than most, and what comes of one."""
+"""Kinds of work for the writer thread: rows that share the commit of another write, a write whose end one thread awaits, and a work that
+reads most of what it needs before it takes the write lock.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ T = TypeVar("T")
 _COMMITS = {"db.system.name": "sqlite", "db.operation.name": "COMMIT"}
 Board = Callable[[], None]
 Land = Callable[[str | None], Board]
-"""Makes what lands with a write, of the event that the write is about; what it returns puts that aboard and cannot fail."""
+"""Takes the id of the event that a write is about, and makes the rows that land with it. Calling the result puts them into the queue of this
+commit, which cannot fail."""
 
 
 class Riders(Protocol):

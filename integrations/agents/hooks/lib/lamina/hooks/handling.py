@@ -1,4 +1,5 @@
-"""What happens at each event: pages in at a start, what is remembered in at a prompt, turns out at a stop.
+"""What a hook does at each event. At a start the model is given the capsule's page, at a prompt what memory holds on it; at a stop the turn is
+sent to the server.
 
 A turn is kept in the notes until a server has it, so that neither a crash of the host nor a server that is away loses it: the next
 start of anybody in the same folder sends what was left over.
