@@ -53,16 +53,53 @@ def test_as_many_as_there_are_cores_run_at_once_and_the_next_waits(callers: Call
 
 def test_tenants_are_served_in_turn(callers: Callers) -> None:
     room = RecallRoom(1)
-    with room.place("acme"):
-        asked = [callers.ask(room, tenant_id) for tenant_id in ("acme", "acme", "acme", "zeta")]
-    for each in asked:
-        each.result(60)
+    with room.place("beta"):
+        with room.place("acme"):
+            asked = [callers.ask(room, tenant_id) for tenant_id in ("acme", "acme", "acme", "zeta")]
+        for each in asked:
+            each.result(60)
     assert callers.served == ["acme", "zeta", "acme", "acme"]
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_tenant_that_has_all_places_holds_nobody_else_up(callers: Callers, at_once: int) -> None:
+    room = RecallRoom(at_once)
+    with ExitStack() as at_work:
+        for _ in range(at_once):
+            at_work.enter_context(room.place("acme"))
+        theirs = callers.ask(room, "acme")
+        for tenant_id in ("zeta", "beta"):
+            callers.ask(room, tenant_id).result(60)
+        with room.place("zeta"):
+            waits = callers.ask(room, "beta")
+            assert (room.waiting, waits.done()) == (2, False)
+        waits.result(60)
+        assert not theirs.done()
+    theirs.result(60)
+
+
+def test_whoever_waits_has_the_place_more_once_all_are_of_one_tenant(callers: Callers) -> None:
+    room = RecallRoom(2)
+    served = threading.Event()
+
+    def long_recall() -> None:
+        with room.place("acme"):
+            served.wait(60)
+
+    with room.place("acme"), ThreadPoolExecutor(1) as pool:
+        with room.place("zeta"):
+            longer = pool.submit(long_recall)
+            while not room.waiting:
+                threading.Event().wait(0.001)
+            beta = callers.ask(room, "beta")
+        beta.result(60)
+        served.set()
+        longer.result(60)
 
 
 def test_no_tenant_takes_the_whole_queue(callers: Callers) -> None:
     room = RecallRoom(1, waiting_max=3, of_tenant_max=2)
-    with room.place("acme"):
+    with room.place("acme"), room.place("beta"):
         for tenant_id in ("acme", "acme", "zeta"):
             callers.ask(room, tenant_id)
         with pytest.raises(Busy) as theirs, room.place("acme"):
@@ -92,14 +129,15 @@ def test_who_waits_behind_others_alone_is_not_refused_for_their_queue(
         with room.place("acme"):
             pass  # from now on one takes a second
     monkeypatch.setattr(limits, "RECALL_WAIT_S_MAX", 4.0)
-    with room.place("acme"):
-        for _ in range(4):
-            callers.ask(room, "acme")
-        with pytest.raises(Unavailable) as caught, room.place("acme"):
-            pass
-        zeta = callers.ask(room, "zeta")
-        assert room.waiting == 5
-    zeta.result(60)
+    with room.place("beta"):
+        with room.place("acme"):
+            for _ in range(4):
+                callers.ask(room, "acme")
+            with pytest.raises(Unavailable) as caught, room.place("acme"):
+                pass
+            zeta = callers.ask(room, "zeta")
+            assert room.waiting == 5
+        zeta.result(60)
     assert caught.value.details["retry_after_s"] == 5
     assert callers.served[:2] == ["acme", "zeta"]
 

@@ -2,14 +2,15 @@
 
 A recall is a core's work for some ten milliseconds. More of them at once than there are cores make each slower and none
 sooner, and take the interpreter from calls that need it for less: whoever cannot begin waits for a place without work. Tenants
-are served in turn, so that one that asks much waits behind itself.
+are served in turn, so that one that asks much waits behind itself. A tenant alone may have all places, and the first recalls of
+large scopes keep one for seconds: while all are of one tenant, there is one place more for the others.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -36,7 +37,7 @@ class RecallRoom:
         self._waiting_max = waiting_max
         self._of_tenant_max = of_tenant_max
         self._lock = threading.Lock()
-        self._running = 0
+        self._running: Counter[str] = Counter()
         self._waiting: OrderedDict[str, deque[threading.Event]] = OrderedDict()
         self._takes_s = 0.0
 
@@ -60,12 +61,12 @@ class RecallRoom:
         try:
             yield
         finally:
-            self._leave(time.monotonic() - started)
+            self._leave(tenant_id, time.monotonic() - started)
 
     def _enter(self, tenant_id: str) -> threading.Event | None:
         with self._lock:
-            if self._running < self._at_once:
-                self._running += 1
+            if self._may_begin(tenant_id):
+                self._running[tenant_id] += 1
                 return None
             count, theirs = self._count(), len(self._waiting.get(tenant_id, ()))
             # In turn: of each other tenant no more are served before than of its own.
@@ -92,18 +93,28 @@ class RecallRoom:
             self._waiting.setdefault(tenant_id, deque()).append(turn)
             return turn
 
-    def _leave(self, took_s: float) -> None:
-        """Give the place to who waits longest in the queue of the tenant whose turn it is."""
+    def _leave(self, tenant_id: str, took_s: float) -> None:
+        """Give the place to who waits longest in the queue of the first tenant that may begin."""
         with self._lock:
             self._takes_s += _NEWEST_SHARE * (took_s - self._takes_s)
-            if not self._waiting:
-                self._running -= 1
-                return
-            tenant_id, queue = self._waiting.popitem(last=False)
-            turn = queue.popleft()
-            if queue:
-                self._waiting[tenant_id] = queue  # behind the others
-        turn.set()
+            self._running[tenant_id] -= 1
+            if not self._running[tenant_id]:
+                del self._running[tenant_id]
+            # Two where the first makes all that run of one tenant.
+            while (following := next(filter(self._may_begin, self._waiting), None)) is not None:
+                self._begin_next(following)
+
+    def _begin_next(self, tenant_id: str) -> None:
+        queue = self._waiting.pop(tenant_id)
+        self._running[tenant_id] += 1
+        queue.popleft().set()
+        if queue:
+            self._waiting[tenant_id] = queue  # behind the others
+
+    def _may_begin(self, tenant_id: str) -> bool:
+        running = self._running.total()
+        all_of_one = len(self._running) == 1 and tenant_id not in self._running
+        return running < self._at_once or (running == self._at_once and all_of_one)
 
     def _count(self) -> int:
         return sum(map(len, self._waiting.values()))
