@@ -24,15 +24,19 @@ class Callers:
     def ask(self, room: RecallRoom, tenant_id: str) -> Future[None]:
         """One more waits once this returns."""
         before = room.waiting
+        asked = self.ask_unseen(room, tenant_id)
+        while room.waiting == before and not asked.done():
+            threading.Event().wait(0.001)
+        return asked
+
+    def ask_unseen(self, room: RecallRoom, tenant_id: str) -> Future[None]:
+        """One more asks, perhaps after this returns."""
 
         def recall() -> None:
             with room.place(tenant_id):
                 self.served.append(tenant_id)
 
-        asked = self._pool.submit(recall)
-        while room.waiting == before and not asked.done():
-            threading.Event().wait(0.001)
-        return asked
+        return self._pool.submit(recall)
 
 
 @pytest.fixture
@@ -106,8 +110,28 @@ def test_no_tenant_takes_the_whole_queue(callers: Callers) -> None:
             pass
         with pytest.raises(Unavailable) as anybodys, room.place("zeta"):
             pass
+        assert room.waiting == 3
     assert (theirs.value.code, anybodys.value.code) == ("TOO_MUCH_AT_ONCE", "SERVER_FULL")
     assert theirs.value.details["retry_after_s"] >= 1
+
+
+def test_two_tenants_that_fill_the_queue_make_room_for_a_third(callers: Callers) -> None:
+    room = RecallRoom(1, waiting_max=4, of_tenant_max=3)
+    with ExitStack() as at_work:
+        for tenant_id in ("acme", "beta"):
+            at_work.enter_context(room.place(tenant_id))
+        acme = [callers.ask(room, "acme") for _ in range(3)]
+        beta = callers.ask(room, "beta")
+        zeta = callers.ask_unseen(room, "zeta")
+        with pytest.raises(Busy) as newest:
+            acme[2].result(60)
+        with pytest.raises(Unavailable), room.place("zeta"):
+            pass
+        assert room.waiting == 4
+    for each in (*acme[:2], beta, zeta):
+        each.result(60)
+    assert newest.value.code == "TOO_MUCH_AT_ONCE"
+    assert newest.value.details["retry_after_s"] >= 1
 
 
 def test_who_would_wait_too_long_is_told_at_once(callers: Callers, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,14 @@ __all__ = ["RecallRoom"]
 _NEWEST_SHARE = 0.1
 """Of the time that a recall takes on average: the newest one's."""
 
+_HINT = "wait as Retry-After says, then ask again"
+
+
+class _Turn(threading.Event):
+    """What one recall waits for: its place, or that it has to make room for another tenant's."""
+
+    gave_way = False
+
 
 class RecallRoom:
     """Places for recalls of one process."""
@@ -38,7 +46,7 @@ class RecallRoom:
         self._of_tenant_max = of_tenant_max
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()
-        self._waiting: OrderedDict[str, deque[threading.Event]] = OrderedDict()
+        self._waiting: OrderedDict[str, deque[_Turn]] = OrderedDict()
         self._takes_s = 0.0
 
     @property
@@ -51,19 +59,22 @@ class RecallRoom:
     def place(self, tenant_id: str) -> Iterator[None]:
         """A place for the length of a block; whoever finds none free waits in the tenant's queue.
 
-        Raises ``Busy`` (TOO_MUCH_AT_ONCE) where the tenant's queue is full, and ``Unavailable`` (SERVER_FULL) where all
-        places to wait are taken, or where waiting would take longer than ``limits.RECALL_WAIT_S_MAX``.
+        Raises ``Busy`` (TOO_MUCH_AT_ONCE) where the tenant's queue is full, or is the longest of a full room and another tenant
+        needs a place in it. Raises ``Unavailable`` (SERVER_FULL) where all places to wait are taken and no queue is longer than the
+        tenant's, or where waiting would take longer than ``limits.RECALL_WAIT_S_MAX``.
         """
         turn = self._enter(tenant_id)
         if turn is not None:
             turn.wait()
+            if turn.gave_way:
+                raise _too_many("recalls of your tenant waited, and this one made room", self._takes_s)
         started = time.monotonic()
         try:
             yield
         finally:
             self._leave(tenant_id, time.monotonic() - started)
 
-    def _enter(self, tenant_id: str) -> threading.Event | None:
+    def _enter(self, tenant_id: str) -> _Turn | None:
         with self._lock:
             if self._may_begin(tenant_id):
                 self._running[tenant_id] += 1
@@ -74,24 +85,30 @@ class RecallRoom:
                 min(len(queue), theirs + 1) for tenant, queue in self._waiting.items() if tenant != tenant_id
             )
             wait_s = (before + 1) * self._takes_s / self._at_once
-            retry = {"retry_after_s": max(1.0, wait_s)}
             if theirs >= self._of_tenant_max:
-                raise Busy(
-                    "TOO_MUCH_AT_ONCE",
-                    f"{theirs} recalls of your tenant wait already",
-                    hint="wait as Retry-After says, then ask again",
-                    details=retry,
-                )
-            if count >= self._waiting_max or wait_s > limits.RECALL_WAIT_S_MAX:
+                raise _too_many(f"{theirs} recalls of your tenant wait already", wait_s)
+            if wait_s > limits.RECALL_WAIT_S_MAX or (
+                count >= self._waiting_max and not self._make_room(theirs)
+            ):
                 raise Unavailable(
                     "SERVER_FULL",
                     f"{count} recalls wait already",
-                    hint="wait as Retry-After says, then ask again",
-                    details=retry,
+                    hint=_HINT,
+                    details={"retry_after_s": max(1.0, wait_s)},
                 )
-            turn = threading.Event()
+            turn = _Turn()
             self._waiting.setdefault(tenant_id, deque()).append(turn)
             return turn
+
+    def _make_room(self, theirs: int) -> bool:
+        """Whether the newest of the longest queue gave way to a tenant of which so many wait; each keeps as many as the other."""
+        longest = max(self._waiting.values(), key=len)
+        if len(longest) <= theirs + 1:
+            return False
+        turn = longest.pop()
+        turn.gave_way = True
+        turn.set()
+        return True
 
     def _leave(self, tenant_id: str, took_s: float) -> None:
         """Give the place to who waits longest in the queue of the first tenant that may begin."""
@@ -118,3 +135,7 @@ class RecallRoom:
 
     def _count(self) -> int:
         return sum(map(len, self._waiting.values()))
+
+
+def _too_many(said: str, wait_s: float) -> Busy:
+    return Busy("TOO_MUCH_AT_ONCE", said, hint=_HINT, details={"retry_after_s": max(1.0, wait_s)})
