@@ -65,7 +65,9 @@ PROBLEMS_READ_MAX: Final = 1000  # that are put into words to show the first of 
 # Bodies at once. One in memory costs some five times its bytes by the time it is stored; with these the server stays below 1 GB.
 # Small ones are not counted: connections bound them.
 BODIES_BYTES_MAX: Final = 128 * 1024 * 1024
-BODIES_OF_TENANT_BYTES_MAX: Final = 112 * 1024 * 1024  # what is left is for what others send
+BODIES_OF_TENANT_BYTES_MAX: Final = (
+    96 * 1024 * 1024
+)  # and the same share of what others leave: there is some for a third
 BODIES_OF_CALLER_BYTES_MAX: Final = 80 * 1024 * 1024  # one bulk write and some others
 BODY_UNCOUNTED_BYTES_MAX: Final = 64 * 1024
 BODIES_RETRY_S: Final = 2.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ def test_a_caller_has_a_share_of_the_bytes_and_all_have_a_bound() -> None:
 
 
 def test_a_tenant_leaves_room_for_the_bodies_of_others() -> None:
-    bodies = Bodies(bytes_max=3 * LARGE, of_tenant_max=2 * LARGE, of_caller_max=2 * LARGE)
+    bodies = Bodies(bytes_max=4 * LARGE, of_tenant_max=2 * LARGE, of_caller_max=2 * LARGE)
     with (
         bodies.holding("acme/user:a") as one,
         bodies.holding("acme/user:b") as two,
@@ -59,6 +60,19 @@ def test_a_tenant_leaves_room_for_the_bodies_of_others() -> None:
         other.hold(LARGE)
     with bodies.holding("acme/user:c") as later:
         later.hold(2 * LARGE)
+
+
+def test_two_tenants_leave_room_for_the_body_of_a_third() -> None:
+    bodies = Bodies()
+    with ExitStack() as at_once:
+        for tenant, callers in (("acme", 2), ("beta", 2)):
+            for number in range(callers):
+                held = at_once.enter_context(bodies.holding(f"{tenant}/user:{number}"))
+                with suppress(Busy, Unavailable):
+                    for size in range(2**20, limits.BULK_BODY_BYTES_MAX + 1, 2**20):
+                        held.hold(size)
+        at_once.enter_context(bodies.holding("zeta/user:a")).hold(limits.BODY_BYTES_MAX)
+    assert bodies.held == 0
 
 
 def test_a_body_that_grows_is_counted_once() -> None:

@@ -94,10 +94,13 @@ class Bodies:
                     hint="send one large request after another",
                     details={"retry_after_s": limits.BODIES_RETRY_S, "bytes_max": most},
                 )
-        if self.held + size > self._bytes_max:
+        others = self.held - self._of_tenant.get(tenant, 0)
+        # Of what the others leave a tenant has the share that one alone has of all, so that something is left for the next.
+        share = (self._bytes_max - others) * min(self._of_tenant_max, self._bytes_max) // self._bytes_max
+        if self._of_tenant.get(tenant, 0) + size > share:
             raise Unavailable(
                 "SERVER_FULL",
-                f"requests hold more than {self._bytes_max} bytes at once",
+                "requests of all hold too many bytes for one more of this size",
                 hint="wait as Retry-After says, then send it again",
                 details={"retry_after_s": limits.BODIES_RETRY_S},
             )
