@@ -17,6 +17,13 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "the end of a line. `AsyncClient` takes awaitables.",
         hint="a token provider is a function without arguments that returns the token",
     ),
+    "CLIENT_CLOSED": ErrorCode(
+        "Invalid",
+        CLIENTS,
+        "A `Client` or an `AsyncClient` was closed before this call, or while it was on its way.",
+        hint="make another one; a write that was on its way may be stored, and is not stored twice if it is sent again under its own "
+        "idempotency key",
+    ),
     "HOST_FILE_NOT_WRITTEN": ErrorCode(
         "Unavailable",
         CLIENTS,

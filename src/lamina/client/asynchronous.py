@@ -27,6 +27,7 @@ from lamina.client.async_layers import (
 )
 from lamina.client.authorities import authorities
 from lamina.client.capsules import capsule_ask
+from lamina.client.closing import told_if_closed
 from lamina.client.identity import Identity
 from lamina.client.options import (
     AnswerOptions,
@@ -109,7 +110,7 @@ class AsyncClient:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Give the connections back."""
+        """Mirrors ``Client.close``."""
         await self._http.aclose()
 
     def allow_unstable(self, allowed: bool = True) -> Self:
@@ -275,7 +276,8 @@ class AsyncClient:
             await asyncio.sleep(step.seconds)
             return None
         try:
-            return await self._http.send(await self._signed(step.request))
+            with told_if_closed(self._http):
+                return await self._http.send(await self._signed(step.request))
         except httpx.RequestError as error:
             return error
 
@@ -307,23 +309,25 @@ class AsyncClient:
                     response = got if isinstance(got, httpx.Response) else None
                     data = response.aiter_bytes() if response is not None and response.is_success else None
                 elif data is not None:
-                    got = await _next(data)
+                    got = await _next(data, self._http)
         finally:
             if response is not None:
                 await response.aclose()
 
     async def _opened(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
         try:
-            response = await self._http.send(await self._signed(request), stream=True)
-            if not response.is_success:
-                await response.aread()
+            with told_if_closed(self._http):
+                response = await self._http.send(await self._signed(request), stream=True)
+                if not response.is_success:
+                    await response.aread()
         except httpx.RequestError as error:
             return error
         return response
 
 
-async def _next(data: AsyncIterator[bytes]) -> bytes | httpx.RequestError | None:
+async def _next(data: AsyncIterator[bytes], http: httpx.AsyncClient) -> bytes | httpx.RequestError | None:
     try:
-        return await anext(data, None)
+        with told_if_closed(http):
+            return await anext(data, None)
     except httpx.RequestError as error:
         return error

@@ -18,6 +18,7 @@ from lamina.client import erasure_asks, layer_asks, reads, turns, writes
 from lamina.client.asks import Ask
 from lamina.client.authorities import authorities
 from lamina.client.capsules import capsule_ask
+from lamina.client.closing import told_if_closed
 from lamina.client.definitions import Phrases, Vocabularies
 from lamina.client.erasing import ErasureCalls
 from lamina.client.identity import Identity
@@ -114,7 +115,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Give the connections back. Calls that are on their way, and later ones, raise ``Invalid`` (CLIENT_CLOSED)."""
         self._own_http().close()
 
     def allow_unstable(self, allowed: bool = True) -> Self:
@@ -318,8 +319,10 @@ class Client:
         if isinstance(step, Wait):
             time.sleep(step.seconds)
             return None
+        http = self._own_http()
         try:
-            return self._own_http().send(self._signed(step.request))
+            with told_if_closed(http):
+                return http.send(self._signed(step.request))
         except httpx.RequestError as error:
             return error
 
@@ -359,23 +362,26 @@ class Client:
                     response = got if isinstance(got, httpx.Response) else None
                     data = response.iter_bytes() if response is not None and response.is_success else iter(())
                 else:
-                    got = _next(data)
+                    got = _next(data, self._http)
         finally:
             if response is not None:
                 response.close()
 
     def _opened(self, request: httpx.Request) -> httpx.Response | httpx.RequestError:
+        http = self._own_http()
         try:
-            response = self._own_http().send(self._signed(request), stream=True)
-            if not response.is_success:
-                response.read()
+            with told_if_closed(http):
+                response = http.send(self._signed(request), stream=True)
+                if not response.is_success:
+                    response.read()
         except httpx.RequestError as error:
             return error
         return response
 
 
-def _next(data: Iterator[bytes]) -> bytes | httpx.RequestError | None:
+def _next(data: Iterator[bytes], http: httpx.Client) -> bytes | httpx.RequestError | None:
     try:
-        return next(data, None)
+        with told_if_closed(http):
+            return next(data, None)
     except httpx.RequestError as error:
         return error
