@@ -85,8 +85,24 @@ HALF = '"method": "tools/call", "params": {"name": "remember", "arguments": {"te
         ("tea", (None, -32700)),
         ("[" * 5000, (None, -32700)),
         ("[]", (None, -32600)),
+        ('{"jsonrpc": "2.0", "id": null, "method": "tools/list"}', (None, -32600)),
+        ('{"jsonrpc": "2.0", "id": 1.5, "method": "tools/list"}', (None, -32600)),
+        ('{"jsonrpc": "2.0", "id": true, "method": "tools/list"}', (None, -32600)),
+        ('{"jsonrpc": "2.0", "id": {}, "method": "ping"}', (None, -32600)),
     ],
-    ids=["half", "half named", "half an id", "an answer", "words", "depth", "list"],
+    ids=[
+        "half",
+        "half named",
+        "half an id",
+        "an answer",
+        "words",
+        "depth",
+        "list",
+        "null",
+        "part",
+        "true",
+        "object",
+    ],
 )
 def test_a_line_that_is_no_message_is_answered(line: str, answered: tuple[object, int]) -> None:
     written = io.StringIO()
@@ -102,6 +118,21 @@ def test_a_line_that_is_no_message_is_answered(line: str, answered: tuple[object
     asyncio.run(asyncio.wait_for(run(), 60))
     (said,) = [json.loads(each) for each in written.getvalue().splitlines()]
     assert (said["id"], said["error"]["code"]) == answered
+
+
+def test_a_notification_is_passed_on_and_not_answered() -> None:
+    written = io.StringIO()
+
+    async def run() -> None:
+        lines = io.StringIO('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
+        async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(written)) as (incoming, outgoing):
+            async with Answering(incoming, outgoing) as messages:
+                heard = [each async for each in messages]
+            assert [each.message.method for each in heard] == ["notifications/initialized"]  # type: ignore[union-attr]
+            await outgoing.aclose()
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+    assert written.getvalue() == ""
 
 
 def test_tools_are_listed_without_what_a_memory_needs() -> None:

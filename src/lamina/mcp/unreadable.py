@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import mcp_types as types
 from mcp.shared.message import SessionMessage
@@ -17,6 +17,10 @@ if TYPE_CHECKING:  # a private module of the SDK, which names what its server ta
     from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 __all__ = ["AnsweringStream"]
+
+_INVALID: Final = types.JSONRPCError(
+    jsonrpc="2.0", id=None, error=types.ErrorData(code=types.INVALID_REQUEST, message="Invalid Request")
+)
 
 
 class AnsweringStream:
@@ -41,9 +45,13 @@ class AnsweringStream:
     async def __anext__(self) -> SessionMessage | Exception:
         """The next message."""
         async for item in self._incoming:
-            if not isinstance(item, ValidationError):
+            if isinstance(item, ValidationError):
+                answer = _answer(item)
+            elif isinstance(item, SessionMessage) and _lacks_id(item.message):
+                answer = _INVALID
+            else:
                 return item
-            if (answer := _answer(item)) is not None:
+            if answer is not None:
                 await self._outgoing.send(SessionMessage(answer))
         raise StopAsyncIteration
 
@@ -66,11 +74,15 @@ class AnsweringStream:
         await self.aclose()
 
 
+def _lacks_id(message: types.JSONRPCMessage) -> bool:
+    """Whether this is a call whose id is null, a fraction or an object: the SDK drops such an id and takes what is left for a notification."""
+    return isinstance(message, types.JSONRPCNotification) and not message.method.startswith("notifications/")
+
+
 def _answer(error: ValidationError) -> types.JSONRPCError | None:
     wrong = error.errors(include_url=False)[0]
     if wrong["type"] != "json_invalid":
-        said = types.ErrorData(code=types.INVALID_REQUEST, message="Invalid Request")
-        return types.JSONRPCError(jsonrpc="2.0", id=None, error=said)
+        return _INVALID
     line = str(wrong["input"])
     if not line.strip():
         return None  # a blank line is nothing
