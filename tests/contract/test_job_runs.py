@@ -41,6 +41,16 @@ def test_a_job_runs_once_at_a_time_and_a_lock_ends_with_its_lease(store: Store) 
     assert runs.listed(TENANT, 10)[-1].status == "abandoned"
 
 
+def test_a_run_begun_under_a_clock_far_ahead_holds_nothing_once_the_clock_is_right(store: Store) -> None:
+    runs = store.job_runs
+    runs.begin(run("ahead", 100))
+    with pytest.raises(Conflict, match="JOB_RUNNING"):
+        runs.begin(run("two"))  # no further ahead than a lease is long
+    runs.begin(run("three", -1))
+    states = {each.run_id: (each.status, each.finished_at) for each in runs.listed(TENANT, 10)}
+    assert states == {"ahead": ("abandoned", NOON + 100), "three": ("running", None)}
+
+
 def test_how_a_run_ended_is_kept_and_the_newest_of_each_job_is_told(store: Store) -> None:
     runs = store.job_runs
     for number in range(3):

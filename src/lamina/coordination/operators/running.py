@@ -95,7 +95,7 @@ class JobRunner:
         return Answer(
             JobStatus(
                 client_ip=call.address,
-                active_locks=[_lock(run) for run in runs if _holds(run, call)],
+                active_locks=[_lock(run) for run in runs if run.holds(call.now)],
                 recent_runs=[_shown(run) for run in runs[: request.limit]],
                 last_by_job={job_id: _newest(run) for job_id, run in sorted(newest.items())},
             )
@@ -185,10 +185,6 @@ class JobRunner:
         keys = tuple(answered)[: bounds.OPS_RESULT_KEYS_MAX]
         self._runs.end(replace(begun, status="succeeded", finished_at=self._clock.now(), result_keys=keys))
         return answered
-
-
-def _holds(run: JobRun, call: Call) -> bool:
-    return run.status == "running" and (run.lease_until is None or run.lease_until > call.now)
 
 
 def _lock(run: JobRun) -> ActiveLock:

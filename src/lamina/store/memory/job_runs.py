@@ -25,8 +25,11 @@ class MemoryJobRuns:
             for place, each in list(tables.job_runs.items()):
                 if each.tenant_id != run.tenant_id or each.status != "running":
                     continue
-                if each.lease_until is not None and each.lease_until <= run.started_at:
-                    tables.job_runs[place] = replace(each, status="abandoned", finished_at=each.lease_until)
+                if not each.holds(run.started_at):
+                    ended_at = each.lease_until
+                    if ended_at is not None and ended_at > run.started_at:
+                        ended_at = each.started_at
+                    tables.job_runs[place] = replace(each, status="abandoned", finished_at=ended_at)
                 elif each.job_id == run.job_id and run.status == "running":
                     raise job_is_running(each)
             tables.job_runs[run.tenant_id, run.run_id] = run

@@ -32,13 +32,21 @@ class JobRun:
     error: str | None = None
     result_keys: tuple[str, ...] = ()
 
+    def holds(self, now: Instant) -> bool:
+        """Whether it locks its job. One that began further ahead than its lease is long does not: the clock was wrong then."""
+        if self.status != "running":
+            return False
+        if self.lease_until is None:
+            return True
+        return now < self.lease_until and self.started_at - now <= self.lease_until - self.started_at
+
 
 class JobRuns(Protocol):
     """The runs of each tenant's jobs."""
 
     def begin(self, run: JobRun) -> None:
         """Keep a run, durably. One that is running takes its job's lock: raises ``Conflict`` (JOB_RUNNING) where another has it
-        and its lease goes on at ``started_at``. Of older runs only so many stay as may be listed."""
+        and holds it at ``started_at``. Of older runs only so many stay as may be listed."""
         ...
 
     def end(self, run: JobRun) -> None:

@@ -1,7 +1,7 @@
 -- name: abandon_job_runs
--- The runs of a tenant whose lease is over at an instant hold nothing any more.
-UPDATE job_run SET status = 'abandoned', finished_at = lease_until
-WHERE tenant_id = ?1 AND status = 'running' AND lease_until <= ?2;
+-- The runs of a tenant whose lease is over at an instant hold nothing any more, nor do those that began further ahead than it is long.
+UPDATE job_run SET status = 'abandoned', finished_at = iif(lease_until <= ?2, lease_until, started_at)
+WHERE tenant_id = ?1 AND status = 'running' AND (lease_until <= ?2 OR started_at - ?2 > lease_until - started_at);
 
 -- name: running_job
 -- The run that holds a job.
