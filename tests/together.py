@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import pytest
 
 from capsules import NOW, body
 from given import ManualClock
@@ -28,6 +30,7 @@ from lamina.kernel.relay import Mode, RelayGrant, RelayRight, may
 from lamina.kernel.time import rfc3339
 from lamina.store.memory import MemoryStore
 from lamina.store.peers import DocumentPeers
+from lamina.store.ports.documents import Write, Written
 from lamina.store.ports.peers import PeerRegistry
 from shelves import EVERYWHERE, OWNER, TENANT, Everything
 
@@ -130,6 +133,17 @@ class Agents:
         self.clock.at += 1_000_000
         shown: dict[str, Any] = answer.result.model_dump(mode="json")
         return shown
+
+    def before_next_write(self, patch: pytest.MonkeyPatch, run: Callable[[], object]) -> None:
+        """Have something happen between what the next call reads and what it writes."""
+        write = self.store.documents.write
+
+        def later(writes: Sequence[Write]) -> list[Written]:
+            patch.setattr(self.store.documents, "write", write)
+            run()
+            return write(writes)
+
+        patch.setattr(self.store.documents, "write", later)
 
     def capsule(self, by: str = "bo", **state: Any) -> None:
         """A capsule of the thread ``launch``."""

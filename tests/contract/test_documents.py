@@ -98,6 +98,27 @@ def test_a_stale_version_is_refused_and_lands_nothing(store: Store, expected: in
     assert store.log.walk(TENANT, 0, 10) == []
 
 
+def test_a_write_may_want_a_path_that_nothing_stands_at(store: Store) -> None:
+    put(store, "b.json", b"one")
+    with pytest.raises(Conflict, match="DOCUMENT_CHANGED"):
+        write(store, Change("a.json", PUT, b"late"), absent=["c.json", "b.json"])
+    assert content(store, "a.json") is None
+    write(store, Change("b.json", REMOVE))
+    write(store, Change("a.json", PUT, b"made"), absent=["c.json", "b.json"])
+    assert content(store, "a.json") == b"made"
+
+
+def test_a_write_of_what_was_read_before_an_erasure_lands_nothing(store: Store) -> None:
+    put(store, "b.json", b"one")
+    before = store.documents.rewrites(TENANT)
+    write(store, Change("a.json", PUT, b"made"), rewrites=before)
+    store.traces.erase_documents(TENANT, ["b.json"])
+    with pytest.raises(Conflict, match="DOCUMENT_CHANGED"):
+        write(store, Change("a.json", PUT, b"late"), rewrites=before)
+    assert content(store, "a.json") == b"made"
+    write(store, Change("a.json", PUT, b"late"), rewrites=store.documents.rewrites(TENANT))
+
+
 def test_of_many_writes_all_land_or_none(store: Store) -> None:
     good = Write(tenant_id=TENANT, author="a", message="m", changes=[Change("a", PUT, b"1")])
     bad = Write(tenant_id=TENANT, author="a", message="m", changes=[Change("b", REMOVE)])

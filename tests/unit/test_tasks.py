@@ -61,6 +61,18 @@ def test_an_update_changes_what_is_sent_and_done_moves_it(agents: Agents) -> Non
     assert code(agents, "bo", "update", task_id="t-2", title="x") == "TASK_NOT_FOUND"
 
 
+@pytest.mark.parametrize(("first", "second"), [("open", "done"), ("done", "open")])
+def test_an_id_that_is_made_open_and_done_at_once_is_one_task(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch, first: str, second: str
+) -> None:
+    agents.before_next_write(monkeypatch, lambda: create(agents, status=second))
+    with pytest.raises(LaminaError) as refused:
+        create(agents, status=first)
+    assert refused.value.code == "TASK_EXISTS"
+    stands = [each.path for each in agents.store.documents.below(TENANT, "tasks")]
+    assert stands == [f"tasks/{second}/t-1.json"]
+
+
 @pytest.mark.parametrize("task_id", ["../../zz", "a/b", "..\\x", "con", "x.", "a:b", "x\u0000", ".."])
 def test_an_id_never_leads_out_of_its_folder(agents: Agents, task_id: str) -> None:
     with contextlib.suppress(LaminaError, ValueError):

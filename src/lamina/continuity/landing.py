@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -57,8 +57,11 @@ def written(
     changes: Sequence[Change],
     told: EventWords | None,
     once: IdempotencyEntry | None = None,
+    *,
+    absent: Collection[str] = (),
+    rewrites: int | None = None,
 ) -> LandedWrite:
-    """Mirrors ``landed``, with the ids of the events that tell of it."""
+    """Mirrors ``landed``, with the ids of the events that tell of it. ``absent`` and ``rewrites`` are those of ``Write``."""
     write = Write(
         tenant_id=call.principal.tenant_id,
         author=call.principal.actor,
@@ -66,6 +69,8 @@ def written(
         changes=changes,
         captures=[] if told is None else [Capture(_draft(call, changes, told))],
         once=once,
+        absent=absent,
+        rewrites=rewrites,
     )
     return documents.write([write])[0]
 

@@ -102,7 +102,9 @@ class Tasks:
         task = AgentTask.model_validate({**request.model_dump(), **stamps})
         change = Change(path, ChangeKind.PUT, _bytes(task), expected_version=0, portable=True)
         message = f"tasks: create {task.task_id}"
-        done = written(self._documents, call, message, [change], EventWords(path, _words(task), _LABEL))
+        other = _path(_OPEN if request.status == "done" else _DONE, request.task_id)
+        told = EventWords(path, _words(task), _LABEL)
+        done = written(self._documents, call, message, [change], told, absent=[other])
         return TaskCreated(task=task, path=path, latest_commit=done.commit.sha, event_id=done.event_ids[0])
 
     def _update(self, request: UpdateTask, call: Call) -> TaskChanged:

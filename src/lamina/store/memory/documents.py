@@ -29,6 +29,7 @@ from lamina.store.rules.documents import (
     StandingDocument,
     above,
     again,
+    check_still,
     collision,
     no_history,
     not_empty,
@@ -83,6 +84,11 @@ class MemoryDocuments:
         return written
 
     def _land(self, tables: Tables, write: Write, now: Instant) -> LandedWrite:
+        check_still(
+            write,
+            lambda path: tables.documents.get((write.tenant_id, path)),
+            lambda: tables.rewrites.get(write.tenant_id, 0),
+        )
         if write.post is not None:
             put_post(tables, write.post)
         last = _last_commit(tables, write.tenant_id)

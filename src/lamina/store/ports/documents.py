@@ -66,7 +66,8 @@ class Write:
     ``author`` is the caller's actor, ``message`` the commit's subject line. An event that tells of a document
     (``kernel.relay.told_path``) does so until a later write puts or removes that document. ``once`` lands its
     idempotency key in the same transaction; its ``response`` is kept with the commit's number as ``commit``. ``post`` is the message
-    or the acknowledgement that the documents are of.
+    or the acknowledgement that the documents are of. Nothing may stand at the paths of ``absent``. ``rewrites`` is what
+    ``Documents.rewrites`` said before that was read of which the changes are made: nothing may have been erased since.
     """
 
     tenant_id: str
@@ -76,6 +77,8 @@ class Write:
     captures: Sequence[Capture] = ()
     once: IdempotencyEntry | None = None
     post: Post | None = None
+    absent: Collection[str] = ()
+    rewrites: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +174,8 @@ class Documents(Protocol):
     def write(self, writes: Sequence[Write]) -> list[LandedWrite]:
         """Land every write, each as its own commit, all in one transaction; durable and projected on return.
 
-        Raises ``Conflict`` for the whole call: DOCUMENT_CHANGED when an ``expected_version`` has moved on or a path to
-        remove holds nothing, PATH_COLLISION when a path is a folder of other documents or lies below one, or
+        Raises ``Conflict`` for the whole call: DOCUMENT_CHANGED when an ``expected_version`` has moved on, a path to
+        remove holds nothing, or ``absent`` or ``rewrites`` do not hold, PATH_COLLISION when a path is a folder of other documents or lies below one, or
         is not portable where that is asked. Paths are relative, slash-separated and already checked (``store/documents/paths.py``). An append where nothing stands begins a
         document. Changes of the same path follow each other.
         A write whose key is known lands nothing; raises ``Conflict`` (IDEMPOTENCY_CONFLICT) when the key stands for

@@ -8,7 +8,7 @@ from itertools import islice
 
 from lamina.errors import Conflict, Invalid
 from lamina.kernel.time import Instant
-from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, LandedWrite
+from lamina.store.ports.documents import Change, ChangeKind, Commit, Document, LandedWrite, Write
 from lamina.store.ports.idempotency import IdempotencyEntry
 
 __all__ = [
@@ -16,7 +16,9 @@ __all__ = [
     "above",
     "again",
     "changed",
+    "check_still",
     "collision",
+    "erased_meanwhile",
     "no_history",
     "not_empty",
     "same_in_other_letters",
@@ -49,6 +51,25 @@ class StandingDocument:
     def document(self, content: bytes) -> Document:
         """As readers see it."""
         return Document(self.path, self.version, content, self.updated_at)
+
+
+def check_still(
+    write: Write, standing: Callable[[str], StandingDocument | None], rewrites: Callable[[], int]
+) -> None:
+    """Raise ``Conflict`` (DOCUMENT_CHANGED) where that is no longer so on which a write rests besides its paths."""
+    for path in write.absent:
+        stands = standing(path)
+        if stands is not None and stands.live:
+            raise changed(path, 0, stands.version)
+    if write.rewrites is not None and write.rewrites != rewrites():
+        raise erased_meanwhile()
+
+
+def erased_meanwhile() -> Conflict:
+    """The refusal of a write of what was read before documents were erased."""
+    return Conflict(
+        "DOCUMENT_CHANGED", "documents were erased meanwhile", hint="read again, and repeat the change"
+    )
 
 
 def stood_after(before: StandingDocument | None, change: Change, at: Instant) -> StandingDocument:

@@ -36,6 +36,7 @@ from lamina.store.rules.documents import (
     StandingDocument,
     above,
     again,
+    check_still,
     collision,
     no_history,
     not_empty,
@@ -138,8 +139,7 @@ class DocumentRows:
 
     def rewrites(self, tenant_id: str) -> int:
         """Mirrors ``Documents.rewrites``."""
-        row = self._readers.row(_SQL["rewriting_of"], (tenant_id,))
-        return row[0] if row else 0
+        return _rewrites(self._readers.rows, tenant_id)
 
     def _note_later(self) -> None:
         with self._lock:
@@ -249,6 +249,11 @@ class SqliteDocuments:
         return written
 
     def _land(self, connection: apsw.Connection, write: Write, now: Instant) -> LandedWrite:
+        check_still(
+            write,
+            lambda path: _standing(connection, write.tenant_id, path),
+            lambda: _rewrites(connection.execute, write.tenant_id),
+        )
         if write.post is not None:
             put_post(connection, write.post)
         number, previous_at = _last_commit(connection, write.tenant_id)
@@ -399,10 +404,18 @@ def _last_commit(connection: apsw.Connection, tenant_id: str) -> tuple[int, Inst
     return 0, 0
 
 
+def _rewrites(rows: Callable[[str, Row], Iterable[Row]], tenant_id: str) -> int:
+    return next((int(times) for times, _ in rows(_SQL["rewriting_of"], (tenant_id,))), 0)
+
+
+def _standing(connection: apsw.Connection, tenant_id: str, path: str) -> StandingDocument | None:
+    for row in connection.execute(_SQL["find_standing"], (tenant_id, path)):
+        return StandingDocument(*row)
+    return None
+
+
 def _change(connection: apsw.Connection, tenant_id: str, change: Change, commit: Commit) -> int:
-    before = None
-    for row in connection.execute(_SQL["find_standing"], (tenant_id, change.path)):
-        before = StandingDocument(*row)
+    before = _standing(connection, tenant_id, change.path)
     after = stood_after(before, change, commit.committed_at)
     if after.live and not (before and before.live):
         _check_room(connection, tenant_id, change.path, portable=change.portable)
