@@ -245,3 +245,19 @@ def test_a_query_finds_none_that_was_erased(agents: Agents) -> None:
     agents.store.traces.erase_documents(TENANT, [path])
     found = query(agents, "bo", sender_peer="bo")
     assert ([each["handoff_id"] for each in found["handoffs"]], found["total_matches"]) == ([kept], 1)
+
+
+def test_what_is_erased_meanwhile_is_not_handed_over(agents: Agents, monkeypatch: pytest.MonkeyPatch) -> None:
+    about = {"subject_kind": "thread", "subject_id": "launch"}
+    traces, path = agents.store.traces, "memory/continuity/thread-launch.json"
+    agents.before_next_write(monkeypatch, lambda: traces.erase_documents(TENANT, [path]))
+    assert code(agents, "bo", "handoff_create", **about, recipient_peer="cy") == "CAPSULE_NOT_FOUND"
+    assert agents.store.documents.below(TENANT, "memory/coordination") == []
+
+
+def test_a_capsule_that_changes_meanwhile_is_handed_over_as_it_was_read(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents.before_next_write(monkeypatch, lambda: agents.capsule(active_constraints=["one core"]))
+    made = agents.handoff()
+    assert made["handoff"]["shared_continuity"]["active_constraints"] == ["two cores"]

@@ -74,6 +74,10 @@ class Handoffs:
         check_peers(self._peers, call.principal.tenant_id, [request.recipient_peer])
         handoff_id = HANDOFFS.new_id(self._ids, call.now)
         message = message_of(request.commit_message, f"handoff: create {handoff_id}")
+        return Answer(retried(lambda: self._create(handoff_id, message, request, call)))
+
+    def _create(self, handoff_id: str, message: str, request: CreateHandoff, call: Call) -> HandoffCreated:
+        rewrites = self._shelf.rewrites(call.principal.tenant_id)
         source = self._source(call.principal.tenant_id, Subject(request.subject_kind, request.subject_id))
         record = _projected(request, source, call, handoff_id)
         path = HANDOFFS.checked_path(handoff_id, "handoff_id")
@@ -85,11 +89,10 @@ class Handoffs:
             handoff_in_words(record),
             expected_version=0,
             rests_on=[source.event_id],
+            rewrites=rewrites,
         )
-        return Answer(
-            HandoffCreated(
-                handoff=record, path=path, latest_commit=landed.latest_commit, event_id=landed.event_id
-            )
+        return HandoffCreated(
+            handoff=record, path=path, latest_commit=landed.latest_commit, event_id=landed.event_id
         )
 
     def read(self, request: ReadHandoff, call: Call) -> Answer:

@@ -68,6 +68,10 @@ class ArtifactShelf:
         """The event that tells of what stands at a path."""
         return self._documents.told_by(tenant_id, path)
 
+    def rewrites(self, tenant_id: str) -> int:
+        """How often documents of the tenant were erased."""
+        return self._documents.rewrites(tenant_id)
+
     def head(self, tenant_id: str) -> str | None:
         """The hash of the newest commit."""
         commit = self._documents.head(tenant_id)
@@ -103,13 +107,22 @@ class ArtifactShelf:
         *,
         expected_version: int,
         rests_on: Sequence[str | None],
+        rewrites: int | None = None,
     ) -> LandedArtifact:
         """Write an artifact as one commit, with an event that says so in words and what it rests on.
 
-        Raises ``Conflict`` (DOCUMENT_CHANGED) when it is not at ``expected_version``, 0 for one that is new.
+        Raises ``Conflict`` (DOCUMENT_CHANGED) when it is not at ``expected_version``, 0 for one that is new, or when
+        documents were erased since there were so many ``rewrites``.
         """
         content = canonical(record.model_dump(mode="json"))
         change = Change(path, ChangeKind.PUT, content, expected_version=expected_version)
         sources = tuple(dict.fromkeys(each for each in rests_on if each is not None))
-        done = written(self._documents, call, message, [change], EventWords(path, words, _LABEL, sources))
+        done = written(
+            self._documents,
+            call,
+            message,
+            [change],
+            EventWords(path, words, _LABEL, sources),
+            rewrites=rewrites,
+        )
         return LandedArtifact(done.commit.sha, done.event_ids[0])
