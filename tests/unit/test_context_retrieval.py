@@ -452,6 +452,21 @@ def test_what_is_erased_behind_its_reading_is_in_no_snapshot(
     assert past(context) == (["memory/notes/tea.md"], None)
 
 
+def test_what_is_erased_before_a_snapshot_lands_is_not_in_it(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context.write("memory/notes/tea.md", "tea")
+    context.write("memory/notes/ana.md", "tea with Ana")
+    write = context.store.documents.write
+
+    def erasing(writes: Any) -> Any:
+        context.store.traces.erase_documents("acme", ["memory/notes/ana.md"])
+        return write(writes)
+
+    monkeypatch.setattr(context.store.documents, "write", erasing)
+    assert past(context) == (["memory/notes/tea.md"], None)
+
+
 def test_what_a_snapshot_cannot_hold_is_not_read_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     context = Context()
     context.write("memory/a.md", "tea")

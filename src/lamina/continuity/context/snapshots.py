@@ -16,9 +16,9 @@ from lamina.continuity.context.requests import AsOf, ReadSnapshot, Snapshot, Sna
 from lamina.continuity.files.cards import card_of, text_of
 from lamina.continuity.files.finding import Finding
 from lamina.continuity.files.names import folder_of, is_text
-from lamina.continuity.landing import EventWords, landed, retried
+from lamina.continuity.landing import EventWords, retried, written
 from lamina.continuity.permission import READS, Reach
-from lamina.errors import Conflict, Malformed, NotFound
+from lamina.errors import Malformed, NotFound
 from lamina.kernel.canonical import digest
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
@@ -41,6 +41,7 @@ class _Shown:
     items: list[dict[str, Any]]
     left_out: int
     core: list[dict[str, str]]
+    rewrites: int
 
 
 class Snapshots:
@@ -62,7 +63,12 @@ class Snapshots:
         path = f"{FOLDER}/{snapshot_id}.json"
         reach.require("write", path)
         commit = self._commit(tenant_id, request.as_of)
-        shown = retried(lambda: self._unerased(request, call, commit, reach))
+        return retried(lambda: self._create(snapshot_id, path, request, call, commit, reach))
+
+    def _create(
+        self, snapshot_id: str, path: str, request: Snapshot, call: Call, commit: Commit | None, reach: Reach
+    ) -> Answer:
+        shown = self._shown(request, call, commit, reach)
         items, left_out = shown.items, shown.left_out
         as_of = {"mode": request.as_of.mode, "value": shown.sha}
         kept = {
@@ -84,7 +90,8 @@ class Snapshots:
         }
         change = Change(path, ChangeKind.PUT, f"{json.dumps(kept, indent=2, ensure_ascii=False)}\n".encode())
         told = snapshot_told(path, kept)
-        head = landed(self._documents, call, f"snapshot: create {snapshot_id}", [change], told)
+        message = f"snapshot: create {snapshot_id}"
+        head = written(self._documents, call, message, [change], told, rewrites=shown.rewrites).commit
         return Answer(
             SnapshotMade(
                 snapshot_id=snapshot_id, path=path, as_of=as_of, item_count=len(items), latest_commit=head.sha
@@ -109,8 +116,8 @@ class Snapshots:
             raise Malformed("SNAPSHOT_DAMAGED", f"{path} does not hold a snapshot", details={"path": path})
         return Answer(SnapshotRead(snapshot=kept))
 
-    def _unerased(self, request: Snapshot, call: Call, commit: Commit | None, reach: Reach) -> _Shown:
-        """What the snapshot shows; raises ``Conflict`` (DOCUMENT_CHANGED) where documents were erased while it was read."""
+    def _shown(self, request: Snapshot, call: Call, commit: Commit | None, reach: Reach) -> _Shown:
+        """What the snapshot shows, and how often documents had been erased before that was read."""
         tenant_id = call.principal.tenant_id
         rewrites = self._documents.rewrites(tenant_id)
         if commit is not None:  # hashes change with an erasure, times do not
@@ -123,11 +130,7 @@ class Snapshots:
             else self._stood(request, commit, reach, tenant_id)
         )
         core = core_memory(self._documents, tenant_id, reach, at) if request.include_core else []
-        if self._documents.rewrites(tenant_id) != rewrites:
-            raise Conflict(
-                "DOCUMENT_CHANGED", "documents were erased meanwhile", hint="send the request again"
-            )
-        return _Shown(None if commit is None else commit.sha, items, left_out, core)
+        return _Shown(None if commit is None else commit.sha, items, left_out, core, rewrites)
 
     def _commit(self, tenant_id: str, as_of: AsOf) -> Commit | None:
         if as_of.mode == "working_tree":
