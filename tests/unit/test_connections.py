@@ -230,3 +230,35 @@ def test_a_request_that_arrived_and_a_kept_connection_have_no_deadline_here() ->
         assert wire.closing
 
     run(story)
+
+
+UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n"
+ASKS = {
+    "get": b"GET / HTTP/1.1\r\nHost: a\r\n" + UPGRADE + b"\r\n",
+    "post": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n" + UPGRADE + b"\r\nhello",
+    "chunks": b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+    + UPGRADE
+    + b"\r\n5\r\nhello\r\n0\r\n\r\n",
+    "websocket": b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("name", ASKS)
+@pytest.mark.parametrize("at_once", [1, 3, 10_000])
+def test_a_request_that_offers_another_protocol_is_served_in_this_one(name: str, at_once: int) -> None:
+    """RFC 9110, 7.8: a server may ignore the field. Java's client offers h2c with every first request."""
+
+    async def story() -> None:
+        protocol, wire = House().connect()
+        both = ASKS[name] * 2
+        for place in range(0, len(both), at_once):
+            protocol.data_received(both[place : place + at_once])
+        await asyncio.sleep(0.01)
+        assert wire.sent.count(b"HTTP/1.1 200") == 2
+        assert not wire.closing
+        protocol.data_received(HEAD + b"hello")  # and so is the next one, on the same connection
+        await asyncio.sleep(0.01)
+        assert wire.sent.count(b"HTTP/1.1 200") == 3
+
+    run(story)

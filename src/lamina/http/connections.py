@@ -20,6 +20,7 @@ from lamina import limits
 from lamina.access.addresses import is_local
 from lamina.errors import Busy, LaminaError, Malformed, TooLarge, Unavailable
 from lamina.http.errors import envelope, status_of
+from lamina.http.offers import OfferIgnoringParser
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.time import SystemClock
 
@@ -125,6 +126,8 @@ class _Bounded(HttpToolsProtocol):
 
     def __init__(self, connections: Connections, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
+        self._parser = OfferIgnoringParser(self)
+        self.parser = self._parser  # type: ignore[assignment] # in its place
         self._connections = connections
         self._refused: LaminaError | None = None
         self._awaits: Literal["headers", "body"] | None = None
@@ -170,6 +173,8 @@ class _Bounded(HttpToolsProtocol):
             self._begin("headers")
 
     def on_headers_complete(self) -> None:
+        if self._parser.offers:
+            return
         self._begin("body")
         super().on_headers_complete()
 
@@ -179,8 +184,16 @@ class _Bounded(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        if self._parser.offers:
+            return
         self._awaits = None
         super().on_message_complete()
+
+    def head_without_offer(self) -> bytes:
+        """Mirrors ``HearsRequests.head_without_offer``."""
+        method, version = self._parser.get_method(), self._parser.get_http_version().encode()
+        lines = [b": ".join(each) for each in self.headers if each[0] != b"upgrade"]
+        return b"\r\n".join([b"%s %s HTTP/%s" % (method, self.url, version), *lines, b"", b""])
 
     def end_if_late(self, now: float) -> None:
         """Close the connection when what it waits for is overdue."""
