@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -15,9 +16,9 @@ from typing import Any
 import pytest
 
 from lamina.coordination.checking import bounds
-from lamina.coordination.checking.folders import check_folder
+from lamina.coordination.checking.folders import check_folder, left_over_taken_away
 from lamina.coordination.checking.sandbox import CheckOutcome, Sandbox
-from lamina.errors import Invalid, LaminaError
+from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.kernel.folder_socket import socket_path
 from lamina.kernel.relay import RelayGrant, RelayRight
 from lamina.settings import Settings
@@ -200,6 +201,39 @@ def test_what_a_killed_server_left_of_a_check_is_taken_away(
     assert not folder.exists()
     assert not (tmp_path / "lamina-check-runs").exists()
     assert (tmp_path / "lamina-else" / "memory" / "ana.md").exists()
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "lamina-check-left").mkdir()
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert left_over_taken_away() is False  # as a server begins, which it still does
+    with pytest.raises(Unavailable) as told, check_folder():
+        pass
+    assert told.value.code == "CHECK_FOLDER_UNAVAILABLE"
+    assert os.strerror(number) in told.value.message
+    assert [each.name for each in tmp_path.iterdir()] == ["lamina-check-left"]
+
+
+def test_a_folder_that_cannot_be_made_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(Unavailable, match="CHECK_FOLDER_UNAVAILABLE"), check_folder():
+        pass
+
+
+def test_what_a_check_itself_meets_is_not_told_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(FileNotFoundError), check_folder() as folder:
+        (folder / "a" / "b").write_text("x")
+    assert not folder.exists()
 
 
 @every_row("text", ["make", "deploy=x", "test=", "test=a;test=b", "lint='a"])

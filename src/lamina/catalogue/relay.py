@@ -80,6 +80,12 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The document is kept, but its commit could not be made: the disk refuses. It is made by itself once that "
         "works. Read the document before you write it again.",
     ),
+    "CHECK_FOLDER_UNAVAILABLE": ErrorCode(
+        "Unavailable",
+        SERVER,
+        "A check did not run: the system's folder for temporary files takes no folder for it, or its file system has no locks. The message says which.",
+        hint="start the server with TMPDIR on a local disk with room",
+    ),
     "MISSING_SCOPE": ErrorCode(
         "Forbidden",
         CALLERS,

@@ -7,12 +7,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
 from lamina.coordination.checking import bounds
-from lamina.errors import Busy
+from lamina.errors import Busy, Unavailable
 from lamina.kernel.time import SECOND_US, SystemClock
 
 __all__ = ["another_check", "check_folder", "left_over_taken_away"]
@@ -27,17 +27,25 @@ def check_folder() -> Iterator[Path]:
     """A folder for one check, locked for as long as it is there.
 
     Raises ``Busy`` (TOO_MUCH_AT_ONCE) where a check of this user runs, in whichever process: it could read the other one's files.
+    Raises ``Unavailable`` (CHECK_FOLDER_UNAVAILABLE) where there can be no folder, or no lock on it.
     """
-    with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
-        lock = os.open(folder, os.O_RDONLY)
+    with ExitStack() as held:
         try:
+            folder = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
+            held.enter_context(folder)
+            lock = os.open(folder.name, os.O_RDONLY)
+            held.callback(os.close, lock)
             fcntl.flock(lock, fcntl.LOCK_EX)
-            # Locked first: of two that begin at once each sees the other.
-            if left_over_taken_away(Path(folder)):
-                raise another_check()
-            yield Path(folder)
-        finally:
-            os.close(lock)
+        except OSError as error:
+            raise Unavailable(
+                "CHECK_FOLDER_UNAVAILABLE",
+                f"no folder for a check in the system's one for temporary files: {error.strerror or error}",
+                hint="start the server with TMPDIR on a local disk with room",
+            ) from error
+        # Locked first: of two that begin at once each sees the other.
+        if left_over_taken_away(Path(folder.name)):
+            raise another_check()
+        yield Path(folder.name)
 
 
 def left_over_taken_away(own: Path | None = None) -> bool:
@@ -60,6 +68,8 @@ def left_over_taken_away(own: Path | None = None) -> bool:
                 shutil.rmtree(folder, ignore_errors=True)
         except BlockingIOError:
             runs = True
+        except OSError:  # no locks here: whoever begins a check is told
+            continue
         finally:
             os.close(lock)
     return runs

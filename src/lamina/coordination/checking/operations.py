@@ -20,5 +20,5 @@ def check_operations(checking: Checking) -> list[Operation[Any]]:
         writes(need, "code_checks_run", requests.RunCheck, requests.Checked, checking.check,
                "Run a check over the files of a commit.",
                fails=("FEATURE_OFF", "INVALID_COORDINATION", "NAMESPACE_DENIED", "PAYLOAD_TOO_LARGE", "TOO_MUCH_AT_ONCE",
-                      "DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE")),
+                      "CHECK_FOLDER_UNAVAILABLE", "DOCUMENT_CHANGED", "REPOSITORY_UNAVAILABLE")),
     ]  # fmt: skip
