@@ -14,9 +14,10 @@ WHERE e.tenant_id = ?1 AND json_extract(e.directives, '$.event_ttl_us') IS NOT N
 ORDER BY e.observed_at + json_extract(e.directives, '$.event_ttl_us'), e.id LIMIT ?5;
 
 -- name: expired_through
--- Up to which position all events of a scope are over.
-SELECT max(json_extract(content, '$.through')) FROM event INDEXED BY event_expiry
-WHERE tenant_id = ?1 AND scope = ?2 AND origin_channel = 'expiry';
+-- Up to which position all events of a scope are over: each entry that says so goes on from the one before.
+SELECT json_extract(content, '$.through') FROM event INDEXED BY event_expiry
+WHERE tenant_id = ?1 AND scope = ?2 AND origin_channel = 'expiry' AND json_extract(content, '$.through') > 0
+ORDER BY position DESC LIMIT 1;
 
 -- name: events_past
 -- A page of the events of a scope past a position, in the order of the log.
