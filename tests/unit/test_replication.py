@@ -375,6 +375,29 @@ def test_what_is_erased_while_a_push_is_on_its_way_is_not_named_after_it(
     assert PLAN not in (text(pair.left, "peers/replication_state.json") or "")
 
 
+def test_what_an_earlier_state_named_is_named_no_more_once_anything_is_erased(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair = Pair(monkeypatch)
+    documents, state = pair.left.store.documents, "peers/replication_state.json"
+    for path in (PLAN, "projects/ana.md", "projects/bo.md"):
+        put(pair.left, "tea", path)
+    assert without_paths(documents)(TENANT, ["projects/ana.md"]) == []
+    pair.push()
+    # As an earlier release erased: the state named the path no more, and its history went on to.
+    unnamed = without_paths(documents)(TENANT, ["projects/ana.md"])
+    documents.write([Write(tenant_id=TENANT, author="x", message="m", changes=unnamed)])
+    pair.left.store.traces.erase_documents(TENANT, ["projects/ana.md"])
+    kept = text(pair.left, state)
+    assert without_paths(documents)(TENANT, []) == []
+    for path in ("memory/a.md", "projects/ana.md"):  # whatever goes, and once more
+        renewed = without_paths(documents)(TENANT, [path])
+        pair.left.store.traces.erase_documents(TENANT, [path], renewed=renewed)
+        assert (text(pair.left, state), len(documents.history(TENANT, state))) == (kept, 1)
+    assert renewed == []
+    assert pair.push()["remote"]["changed_count"] == 0
+
+
 def test_what_went_to_cold_storage_was_not_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = Pair(monkeypatch)
     history, name = "memory/episodic/history", "episodic__notes__20260513T120000Z__0001"

@@ -96,17 +96,21 @@ def stored_state(documents: Documents, tenant_id: str) -> StoredState:
 
 
 def without_paths(documents: Documents) -> Callable[[str, Collection[str]], list[Change]]:
-    """Tells the change after which a tenant's state names none of some paths; none where it does so already."""
+    """Tells the change after which a tenant's state names none of some paths; none where no version of it can name any."""
 
     def changes(tenant_id: str, paths: Collection[str]) -> list[Change]:
-        if STATE_PATH in paths:
+        if not paths or STATE_PATH in paths:
             return []  # it goes itself
         try:
             stored = stored_state(documents, tenant_id)
         except Malformed:
             return []  # somebody else's writing
         left = {path: known for path, known in stored.state.documents.items() if path not in paths}
-        if len(left) == len(stored.state.documents):
+        # Earlier versions may name what an older release erased: none of them stays.
+        if (
+            len(left) == len(stored.state.documents)
+            and len(documents.history(tenant_id, STATE_PATH, limit=2)) < 2
+        ):
             return []
         return [state_change(stored, stored.state.model_copy(update={"documents": left}))]
 
