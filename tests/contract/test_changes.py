@@ -14,6 +14,7 @@ from given import NOON, TENANT, CountedIds, ManualClock, append
 from lamina import limits
 from lamina.kernel.ids import RandomIds
 from lamina.store.ports.changes import Follower
+from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.idempotency import IdempotencyEntry, IdempotencyKey
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
@@ -42,6 +43,24 @@ def test_what_came_before_it_followed_is_not_told(store: Store) -> None:
     follower = store.changes.follow()
     assert follower.wait(0) == frozenset()
     follower.close()
+
+
+def test_an_erasure_hides_no_news_from_who_follows(store: Store, follower: Follower) -> None:
+    gone = [event.id for event in append(store, "a", "b", "c", "d")]
+    append(store, "e")
+    follower.wait(0)
+    store.erasing.erase(
+        Erasure(
+            tenant_id=TENANT,
+            erasure_id="erasure_1",
+            by_actor="user:root",
+            cascade="delete_events",
+            delete=gone,
+        )
+    )
+    append(store, "f", tenant_id="other")
+    assert follower.wait(LONG) == {TENANT, "other"}
+    assert follower.wait(0) == frozenset()
 
 
 def test_followers_do_not_take_news_from_each_other(store: Store, follower: Follower) -> None:

@@ -26,7 +26,7 @@ class _Follower:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
         self._commits = memory.tables.commits
-        self._row = len(memory.tables.lifecycle)
+        self._rows = memory.tables.lifecycle_rows
         self._closed = False
 
     def wait(self, timeout_s: float) -> frozenset[str]:
@@ -35,8 +35,9 @@ class _Follower:
         with self._memory.changed:
             self._memory.changed.wait_for(self._may_return, until - time.monotonic())
         tables = self._memory.tables
-        rows = tables.lifecycle[self._row :]
-        self._commits, self._row = tables.commits, len(tables.lifecycle)
+        fresh = tables.lifecycle_rows - self._rows
+        rows = tables.lifecycle[-fresh:] if fresh else []
+        self._commits, self._rows = tables.commits, tables.lifecycle_rows
         return frozenset(row.tenant_id for row in rows)
 
     def _may_return(self) -> bool:

@@ -35,6 +35,7 @@ def put_lifecycle(tables: Tables, drafts: Sequence[LifecycleDraft], clock: Clock
             payload=json.loads(compact(dict(draft.payload))),
         )
         tables.lifecycle.append(row)
+        tables.lifecycle_rows += 1
 
 
 def _newest(tables: Tables, tenant_id: str) -> LifecycleRow | None:

@@ -135,6 +135,8 @@ class Tables:
     erasures: dict[tuple[str, str], ErasureJob] = field(default_factory=dict)
     erasure_previews: dict[tuple[str, str], Preview] = field(default_factory=dict)
     erasure_lines: dict[tuple[str, str], tuple[ErasureLine, ...]] = field(default_factory=dict)
+    lifecycle_rows: int = 0
+    """How many there ever were: an erasure takes some away."""
     last_row: int = 0
     last_fence: int = 0
     commits: int = 0

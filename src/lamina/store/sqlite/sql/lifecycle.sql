@@ -107,7 +107,7 @@ WHERE t.tenant_id = :tenant_id AND l.sequence > :after
 ORDER BY l.number LIMIT :limit;
 
 -- name: newest_change
--- The number of the newest row of any tenant; rows are numbered as they are committed, and none is ever deleted.
+-- The number of the newest row of any tenant; rows are numbered as they are committed, and the newest is never deleted.
 SELECT max(row) FROM lifecycle_row;
 
 -- name: tenants_changed
