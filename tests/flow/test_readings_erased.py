@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.upgrading import Upgrader
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.traces import ErasedBeside
-from modelled import ModelServer
+from modelled import ModelServer, Told
 from readers import ReadChat, reading, says
 from told import BOB, START, Memory
 from upgrades import derive_anew
@@ -74,6 +75,36 @@ def test_what_a_model_read_in_erased_words_is_kept_and_built_on(
         assert chat.texts() == held
         chat.hear("Well, Bergen has me by now.")
         assert chat.texts() == {"Alice lives in Bergen", "Alice likes tea"}
+        assert list(chat.store.snapshot()) == chat.replayed()
+
+
+@pytest.mark.parametrize("turns", [1, 4])
+def test_an_answer_that_was_given_while_words_that_it_shows_were_erased_is_not_kept(
+    tmp_path: Path, model: ModelServer, turns: int
+) -> None:
+    """An answer about a turn may repeat what was said before it. Once it was recorded, and told of what was erased meanwhile."""
+
+    def erased_meanwhile(told: Told) -> str:
+        said = " ".join(each["text"] for each in told["before"])
+        if "Zorblax" in said and not erased:
+            erased.append(secret)
+            erase_words(chat, secret)
+        opens = {"text": "Ring doctor Zorblax", "quote": "I have to ring the doctor"}
+        return reading(new=[opens] if "Zorblax" in said and "ring" in told["turn"] else [])
+
+    erased: list[str] = []
+    model.answers = erased_meanwhile
+    with contextlib.closing(ReadChat(tmp_path, model)) as chat:
+        secret = chat.say("Doctor Zorblax says that it is my liver.", role="assistant")
+        for number in range(turns):
+            chat.say(f"That is why I have to ring the doctor on day {number} of the month.")
+        chat.ask()
+        assert erased
+        database = sqlite3.connect(tmp_path / "lamina.db")
+        assert not database.execute("SELECT * FROM model_output WHERE text LIKE '%Zorblax%'").fetchall()
+        database.close()
+        assert not any("Zorblax" in each for each in chat.open())
+        assert chat.states().get("pending", 0) == 0
         assert list(chat.store.snapshot()) == chat.replayed()
 
 

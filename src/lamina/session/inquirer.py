@@ -74,7 +74,7 @@ class Inquirer:
         self._reads_turns = reads_turns
         self._turns = TurnQuestions(store, clock, generator)
         self._budget = Budget(store, clock, tokens_per_day)
-        asker = CitedAsker(store, clock, generator)
+        self._asker = asker = CitedAsker(store, clock, generator)
         records = RecordQuestions(store, asker)
         self._worders: Mapping[str, Callable[[Inquiry], bool]] = {
             BRIDGE: Bridging(store, asker).settle,
@@ -184,12 +184,14 @@ class Inquirer:
         if head.attempts or now < self._alone_until or self._budget.again_at(head.tenant_id) is not None:
             return False
         behind = self._store.inquiries.claim_behind(head, limit=limits.READING_SHARED_MAX - 1, now=now)
-        waiting, left = [head, *behind], list(behind)
+        waiting, answered = [head, *behind], list[Inquiry]()
         try:
             shared = self._turns.shared(waiting) if len(waiting) >= limits.READING_SHARED_FROM else None
-            answers = None if shared is None else self._turns.answers(shared)
             if shared is None:
                 return False
+            sources = shared.question.sources
+            worded = self._asker.worded(head.tenant_id, sources)
+            answers = self._turns.answers(shared)
             if (
                 answers is None
             ):  # a model that does not answer by turns is asked about each alone, for a while
@@ -198,22 +200,22 @@ class Inquirer:
             self._breaker.answered()
             for inquiry in waiting:
                 output = answers.get(inquiry.event_id)
-                if output is None:
+                if output is None or not self._store.inquiries.answer(inquiry, output, sources, worded):
                     break  # in a scope one is answered after the other
-                self._store.inquiries.answer(inquiry, output, shared.question.sources)
-                left = [each for each in left if each is not inquiry]
-            return head.event_id in answers
+                answered.append(inquiry)
+            return head in answered
         except LaminaError:
             self._alone_until = now + _ALONE_US
             raise
         finally:
-            self._store.inquiries.release(left)
+            self._store.inquiries.release([each for each in behind if each not in answered])
 
     def _read_alone(self, inquiry: Inquiry) -> None:
         question = self._turns.question(inquiry)
         if question is None:
             self._store.inquiries.drop(inquiry)
             return
+        worded = self._asker.worded(inquiry.tenant_id, question.sources)
         output = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
         if output is None:
             again_at = self._budget.again_at(inquiry.tenant_id)
@@ -222,8 +224,10 @@ class Inquirer:
                 return
             output = self._turns.answer(inquiry, question)
             self._breaker.answered()
-        if self._store.inquiries.answer(inquiry, output, question.sources):
+        if self._store.inquiries.answer(inquiry, output, question.sources, worded):
             self._ask_unreadable_again()
+        else:
+            self._store.inquiries.release([inquiry])
 
     def _ask_unreadable_again(self) -> None:
         """A model that gives answers again is asked once more about the turns of which it gave none."""
