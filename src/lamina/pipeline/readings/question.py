@@ -17,7 +17,7 @@ from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import to_local
 from lamina.kernel.records import LOOPS_OPEN, Layer, Loop
 from lamina.kernel.scopes import Scope
-from lamina.language.quarantine import quarantine_of
+from lamina.language.quarantine import quarantine_of, quarantine_of_words
 from lamina.language.tokens import analyse
 from lamina.models.ports import ChatMessage
 from lamina.pipeline.loops.keeping import raises_loops, reference_of
@@ -150,7 +150,7 @@ def shown_in(shown: ShownBeside) -> dict[str, Any]:  # Any: JSON
                 "text": str(loop.object.value),
                 **({} if loop.due_day is None else {"due": loop.due_day}),
             }
-            for loop in shown.open[:_OPEN_SHOWN_MAX]
+            for loop in _open(shown)
         ],
         "before": [
             {
@@ -167,8 +167,13 @@ def sources_of(shown: ShownBeside) -> list[str]:
     return [
         *(event.id for event in _earlier(shown)),
         *(shown.summed_up if shown.summary else ()),
-        *(source for loop in shown.open[:_OPEN_SHOWN_MAX] for source in shown.resting_on.get(loop.id, ())),
+        *(source for loop in _open(shown) for source in shown.resting_on.get(loop.id, ())),
     ]
+
+
+def _open(shown: ShownBeside) -> list[Loop]:
+    told = [loop for loop in shown.open if not quarantine_of_words(str(loop.object.value))]
+    return told[:_OPEN_SHOWN_MAX]
 
 
 def _earlier(shown: ShownBeside) -> list[Event]:
