@@ -23,7 +23,7 @@ from lamina.pipeline.zones import TIMEZONE
 from lamina.recall.naming import NAMES
 from lamina.session.associations import Associator
 from lamina.session.hints import entity_hints
-from lamina.session.identity import CORRECTABLE, identity_of, places_after
+from lamina.session.identity import CORRECTABLE, identity_of, places_after, without_secrets
 from lamina.session.ingest import write_grants
 from lamina.session.loops import active_loops, loop_row, open_loops, status_at
 from lamina.session.names import actor_of_user, scope_of
@@ -239,7 +239,7 @@ class Asking:
         """A start of a session, with the reasons for what is in it."""
         tenant_id, now = call.principal.tenant_id, request.now
         scope = scope_of(request.tenant_id, request.user_id)
-        known = self._identity(request, call, now)
+        known = without_secrets(self._identity(request, call, now))
         zone = request.timezone or known.timezone or "UTC"
         sittings = self._store.sessions.newest(tenant_id, scope, _SITTINGS_READ)
         heard = [sitting.heard_at(now) for sitting in sittings]

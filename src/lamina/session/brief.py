@@ -9,7 +9,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.session.associations import NOTHING, Associations, Associator
-from lamina.session.identity import identity_of
+from lamina.session.identity import identity_of, without_secrets
 from lamina.session.loops import active_loops
 from lamina.session.names import actor_of_user, scope_of
 from lamina.session.tier_one import SessionStates
@@ -36,13 +36,14 @@ class Briefing:
         tenant_id, now = call.principal.tenant_id, request.now
         scope = scope_of(request.tenant_id, request.user_id)
         named: Future[str | None] = Future()
+        all_of_it = request.include_quarantined
         found = self._asked(request, scope, call, named)  # first: what it waits for goes on beside the rest
         try:
             identity = identity_of(self._store.records, tenant_id, scope, actor_of_user(request.user_id), now)
+            identity = identity if all_of_it else without_secrets(identity)
             named.set_result(identity.name)
         finally:
             named.cancel()  # nobody waits for a name that will not come
-        all_of_it = request.include_quarantined
         state = self._states.state(tenant_id, scope, request.session_id, with_quarantined=all_of_it)
         starts = request.mode == "session_start" or (request.mode is None and state.starts(now))
         records = self._store.records

@@ -9,6 +9,7 @@ from lamina.kernel.records import Fact, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
+from lamina.language.quarantine import quarantine_of_words
 from lamina.session.associations import entities_seen
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.store import Store
@@ -36,7 +37,9 @@ def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str) -> list
     user = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
     named: list[tuple[str, str, str]] = []
     for fact in facts:
-        if isinstance(fact, Fact) and not isinstance(fact, Loop) and fact.text and fact.superseded_by is None:
+        if not isinstance(fact, Fact) or isinstance(fact, Loop) or fact.superseded_by is not None:
+            continue
+        if fact.text and not quarantine_of_words(fact.text):
             named.append((fact.subject.id, fact.subject.name, fact.text))
             if fact.object.type == "entity" and fact.object.id and fact.object.name:
                 named.append((fact.object.id, fact.object.name, fact.text))

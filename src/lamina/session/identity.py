@@ -16,12 +16,13 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import FOREVER, LAST_INSTANT, Axes, Instant
 from lamina.language.entities import entity_id, normalise_name
+from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.zones import TIMEZONE, zone_in
 from lamina.recall.naming import NAMES
 from lamina.store.ports.records import Attestation, Records
 from lamina.types.sessions import Identity
 
-__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "identity_of", "places_after"]
+__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "identity_of", "places_after", "without_secrets"]
 
 EVERYTHING: Final = Axes(seen_at=FOREVER)
 """What is held now, whatever the clock of the caller says."""
@@ -57,6 +58,19 @@ def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str, now:
         name=next((str(said[name]) for name in NAMES if said[name] is not None), None),
         timezone=None if said[TIMEZONE] is None else zone_in(str(said[TIMEZONE])),
         facts={key: value for key, value in known.items() if value is not None},
+    )
+
+
+def without_secrets(identity: Identity) -> Identity:
+    """Who the user is, without the values that are kept out of what stands before an answer."""
+    name = identity.name
+    return identity.model_copy(
+        update={
+            "name": None if name is None or quarantine_of_words(name) else name,
+            "facts": {
+                key: value for key, value in identity.facts.items() if not quarantine_of_words(str(value))
+            },
+        }
     )
 
 
