@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from given import ALICE, TENANT
+from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Event, Party
 from lamina.kernel.records import Layer
 from lamina.kernel.time import rfc3339
+from lamina.store.ports.erasing import Erasure
 from told import ANA, BOB, DAY, START, Memory
 
 
@@ -131,6 +134,22 @@ TOLD: tuple[Any, ...] = (
     "My name is Ana.", "My name is Anna Lind.", "I no longer live in Porto.", "I used to live in Berlin.",
     {"kind": "triple", "subject": "Ana", "predicate": "lives_in", "object": {"value": "Rome", "datatype": "string"}},
 )  # fmt: skip
+
+
+def test_a_cancelled_turn_whose_words_are_erased_is_not_derived_by_a_replay(memory: Memory) -> None:
+    """Once a replay made an episode of what was left of it, and an erased scope told again of a conversation."""
+    turn = memory.tell("I live in Porto.", START)
+    memory.derive()
+    memory.cancel(turn)
+    memory.derive()
+    erasure = Erasure(
+        tenant_id=TENANT, erasure_id="e", by_actor="user:root", cascade="gdpr", scopes=frozenset([ALICE]),
+        redact=[turn.id], factor=0.5, floor=0.3,
+    )  # fmt: skip
+    assert list(erased_in_steps(memory.store, erasure))
+    live, replayed = memory.replayed()
+    assert replayed == live
+    assert memory.store.records.dependants_of(TENANT, [turn.id]) == {}
 
 
 @pytest.mark.parametrize("seed", range(12))

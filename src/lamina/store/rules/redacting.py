@@ -54,8 +54,8 @@ def redacted_event(event: Event, erasure_id: str, actor: str | None, told: Itera
         ),
         origin=Origin(caller, event.origin.channel, event.origin.trust),
         batch_id=None,
-        # What expired was derived to its end; without its words it is not derived any more.
-        cancelled_after=Stage.CAPTURED if event.is_expired else event.cancelled_after or Stage.CAPTURED,
+        # Also of what was derived before it was cancelled or expired: without its words it is not derived any more.
+        cancelled_after=Stage.CAPTURED,
         redacted_by=erasure_id,
         bears_out=event.counts,
     )
