@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from given import ALICE, BOB, TENANT, ManualClock, draft
-from lamina.kernel.events import IDENTITY, Directives, Origin, Trust
+from lamina.forget.stepping import erased_in_steps
+from lamina.kernel.events import IDENTITY, Context, Directives, Origin, Trust
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.records import Concept, Fact, Layer, Stance
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id, normalise_name
 from lamina.store.memory import MemoryStore
+from lamina.store.ports.erasing import Erasure
+from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from told import DAY, START, Memory
@@ -221,3 +224,27 @@ def test_a_decision_holds_in_its_scope_alone(memory: Memory) -> None:
     held = {each.subject.id for each in memory.held(Layer.FACTS)}
     assert held == {of("Robert")}
     same_after_a_replay(memory)
+
+
+def test_what_is_told_of_a_name_is_derived_after_the_memory_in_which_it_was_decided_is_erased(
+    memory: Memory,
+) -> None:
+    """Once every later event that named one of the two failed for good: the entry of the decision had lost its content."""
+    said = {"kind": "triple", "subject": {"type": "entity", "name": "Bob"}, "predicate": "likes"}
+    context, sent = Context(observed_at=START), Directives(consolidate_into=BOB)
+    told = {**said, "object": {"type": "entity", "name": "Oslo"}}
+    memory.store.log.append([Capture(draft(content=told, scope=ALICE, context=context, directives=sent))])
+    tell(memory, "Robert", "works_at", "Acme")
+    memory.derive()
+    merge(memory, "Bob", "Robert")
+    memory.derive()
+    gone = [event.id for event in memory.store.log.walk(TENANT, 0, 100) if event.scope == ALICE]
+    erasure = Erasure(
+        tenant_id=TENANT, erasure_id="e", by_actor="user:root", cascade="gdpr", scopes=frozenset([ALICE]),
+        redact=gone, factor=0.5, floor=0.3,
+    )  # fmt: skip
+    assert list(erased_in_steps(memory.store, erasure))
+    late = memory.tell({**said, "object": {"type": "entity", "name": "Rome"}}, START + DAY, scope=BOB)
+    memory.derive()
+    assert sum(memory.store.jobs.backlog().values()) == 0
+    assert memory.store.records.dependants_of(TENANT, [late.id])

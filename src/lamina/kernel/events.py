@@ -282,11 +282,11 @@ class Event(EventDraft):
 
     @property
     def cancels(self) -> str | None:
-        """The event that this entry cancels, None for an event that somebody told.
+        """The event that this entry cancels, None for an event that somebody told and for an entry that lost its content.
 
         Such an entry is written by the store and born excluded. Its channel is no caller's to choose.
         """
-        return str(self.content["event_id"]) if self.origin.channel == CANCELLATION else None
+        return str(self.content["event_id"]) if self._says(CANCELLATION) else None
 
     @property
     def defines(self) -> bool:
@@ -302,13 +302,16 @@ class Event(EventDraft):
 
     @property
     def reads(self) -> ReadAnew | None:
-        """The turn that is read by a model's answer from this entry on, None for any other event."""
-        return self._applied() if self.origin.channel == READING else None
+        """The turn that is read by a model's answer from this entry on, None for any other event, and for an entry that lost its content."""
+        return self._applied() if self._says(READING) else None
 
     @property
     def rewords(self) -> ReadAnew | None:
-        """The event whose concepts are in a model's words from this entry on, None for any other event."""
-        return self._applied() if self.origin.channel == WORDING else None
+        """The event whose concepts are in a model's words from this entry on, None as for ``reads``."""
+        return self._applied() if self._says(WORDING) else None
+
+    def _says(self, channel: str) -> bool:
+        return self.origin.channel == channel and self.redacted_by is None
 
     def _applied(self) -> ReadAnew:
         said = self.content

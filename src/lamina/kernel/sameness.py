@@ -37,8 +37,8 @@ Sameness = EntityMerge | EntitySplit
 
 
 def sameness_of(event: Event) -> Sameness | None:
-    """The decision that an entry is, None for any other event."""
-    if event.origin.channel != IDENTITY:
+    """The decision that an entry is, None for any other event, and for an entry that lost its content."""
+    if event.origin.channel != IDENTITY or event.redacted_by is not None:
         return None
     said = event.content
     if said["action"] == "merge":
