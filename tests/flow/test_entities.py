@@ -248,3 +248,7 @@ def test_what_is_told_of_a_name_is_derived_after_the_memory_in_which_it_was_deci
     memory.derive()
     assert sum(memory.store.jobs.backlog().values()) == 0
     assert memory.store.records.dependants_of(TENANT, [late.id])
+    same_after_a_replay(memory)
+    assert memory.store.records.dependants_of(TENANT, [of("Robert")]) == {}, (
+        "a hash of a name confirms a guess"
+    )

@@ -82,6 +82,9 @@ class _Step:
         out.redacted = [
             redacted_event(event, erasure.erasure_id, erasure.actor, told) for event in redacted.values()
         ]
+        # What an entry decided of entities goes with its content: their ids are hashes of names.
+        decided = [event.id for event in out.redacted if event.is_entry]
+        out.cut += ground.read.supports(decided) if decided else []
         report(ground, out, RecordOutcomes(gone - remade, kept, remade, keeper.lowered, entries), self._now)
         if erasure.cascade != "derived_only":
             self._mentions(worded, gone)
