@@ -16,6 +16,7 @@ from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
+from lamina.kernel.shown import quoted, unquoted
 from lamina.recall.deadline import NEVER, Deadline
 from lamina.recall.naming import Naming
 from lamina.recall.placing import Held
@@ -230,4 +231,4 @@ def _quoted(content: Mapping[str, Any], superseded: Superseded | None) -> str:
     text = " ".join(str(content.get("text") or "").split())
     cut = text if len(text) <= _TEXT_CHARS_MAX else f"{text[: _TEXT_CHARS_MAX - 1]}…"
     mark = superseded.mark if superseded else ""
-    return f'{content.get("role", "user")}{mark}: "{cut}"'
+    return f"{unquoted(str(content.get('role', 'user')))}{mark}: {quoted(cut)}"
