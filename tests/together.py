@@ -30,7 +30,7 @@ from lamina.kernel.relay import Mode, RelayGrant, RelayRight, may
 from lamina.kernel.time import rfc3339
 from lamina.store.memory import MemoryStore
 from lamina.store.peers import DocumentPeers
-from lamina.store.ports.documents import Write, Written
+from lamina.store.ports.documents import LandedWrite, Write
 from lamina.store.ports.peers import PeerRegistry
 from shelves import EVERYWHERE, OWNER, TENANT, Everything
 
@@ -138,7 +138,7 @@ class Agents:
         """Have something happen between what the next call reads and what it writes."""
         write = self.store.documents.write
 
-        def later(writes: Sequence[Write]) -> list[Written]:
+        def later(writes: Sequence[Write]) -> list[LandedWrite]:
             patch.setattr(self.store.documents, "write", write)
             run()
             return write(writes)

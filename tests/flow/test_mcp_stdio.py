@@ -126,7 +126,7 @@ def test_a_notification_is_passed_on_and_not_answered() -> None:
     async def run() -> None:
         lines = io.StringIO('{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
         async with stdio_server(anyio.wrap_file(lines), anyio.wrap_file(written)) as (incoming, outgoing):
-            async with Answering(incoming, outgoing) as messages:
+            async with AnsweringStream(incoming, outgoing) as messages:
                 heard = [each async for each in messages]
             assert [each.message.method for each in heard] == ["notifications/initialized"]  # type: ignore[union-attr]
             await outgoing.aclose()

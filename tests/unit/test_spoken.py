@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from lamina.language.spoken import Written, as_written
+from lamina.language.spoken import WrittenText, as_written
 
 CONTRACTIONS = [
     ("im allergic to penicillin", "i'm allergic to penicillin"),
@@ -84,7 +84,7 @@ UNTOUCHED = [
 
 @pytest.mark.parametrize("text", UNTOUCHED)
 def test_what_has_no_sign_of_speech_stays_as_it_is(text: str) -> None:
-    assert as_written(text) == Written(text)
+    assert as_written(text) == WrittenText(text)
 
 
 @pytest.mark.parametrize(
