@@ -13,7 +13,7 @@ import pytest
 from starlette.types import ASGIApp
 
 import given
-from lamina.access.policy import Decision, OpenPolicy
+from lamina.access.policy import Decision
 from lamina.app import build_server
 from lamina.kernel.events import Context, Directives, Event, EventDraft, Origin, Party, Stage, Trust
 from lamina.kernel.ids import Prefix, RandomIds, derived_id
@@ -41,6 +41,7 @@ from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
+from policies import OpenPolicy
 from streaming import open_stream
 from told import Memory
 

@@ -12,12 +12,13 @@ import pytest
 
 from failing import WAYS, answers_of, fail
 from given import TENANT
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.session.brief import Briefing
 from lamina.types.sessions import BriefAsked
 from modelled import ModelServer, Told
+from policies import OpenPolicy
 from readers import ReadChat, reading
 
 OPEN = ["Call mum", "Pay the rent"]

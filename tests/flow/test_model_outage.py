@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from given import NOON, CountedIds, ManualClock
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.time import SECOND_US, rfc3339
 from lamina.models.generator import OpenAiGenerator
@@ -25,6 +25,7 @@ from lamina.store.ports.sessions import SessionKey, Sitting
 from lamina.store.sqlite import SqliteStore
 from lamina.types.sessions import BriefAsked, Ingest
 from modelled import ModelServer, Told
+from policies import OpenPolicy
 
 TURNS = 40
 MARKED = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from given import TENANT
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.answer.generated import ANSWERING, worded
 from lamina.errors import LaminaError
 from lamina.kernel.operations import Call, Principal
@@ -27,6 +27,7 @@ from lamina.session.names import scope_of
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.sessions import SessionKey
 from lamina.types.sessions import Ingest
+from policies import OpenPolicy
 from readers import ReadChat
 
 PYTHON = os.environ.get("REAL_MODEL", "")

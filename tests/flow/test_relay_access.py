@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from capsules import body, later
 from given import NOON, CountedIds, ManualClock
 from lamina import limits
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.access.presets import load_preset
 from lamina.access.principals import Credentials
 from lamina.access.relay_tokens import (
@@ -37,6 +37,7 @@ from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.registry import PolicyRow
+from policies import OpenPolicy
 
 
 class Peers:

@@ -16,7 +16,7 @@ import pytest
 
 from given import NOON, CountedIds, ManualClock, outbox_states
 from lamina import limits
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.errors import Invalid, Unavailable
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Event, text_of
@@ -36,6 +36,7 @@ from lamina.store.ports.traces import ErasedBeside
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.connection import open_connection
 from lamina.types.sessions import BriefAsked, Ingest
+from policies import OpenPolicy
 
 SESSIONS = 20
 TURNS = int(os.environ.get("OUTAGE_TURNS", "400")) // SESSIONS

@@ -13,7 +13,7 @@ import pytest
 
 from given import ManualClock
 from issuing import NOW_S, claims, issuers_file, paseto
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.access.principals import Credentials
 from lamina.access.relay_tokens import RelayPrincipals, issue, owner_grant
 from lamina.app import build_server
@@ -25,6 +25,7 @@ from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.time import SECOND_US
 from lamina.settings import Settings
 from lamina.store.sqlite import SqliteStore
+from policies import OpenPolicy
 from streaming import open_stream, parsed
 
 ALICE = "org:acme/user:alice"

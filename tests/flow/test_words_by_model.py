@@ -11,7 +11,7 @@ import pytest
 
 from failing import WAYS, answers_of, fail
 from given import TENANT, append
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Context, Origin, Party, Trust
 from lamina.kernel.operations import Call, Principal
@@ -31,6 +31,7 @@ from lamina.store.sqlite.connection import open_connection
 from lamina.types.layer_requests import WhyRequest
 from lamina.types.layers import Why
 from modelled import ModelServer, Told
+from policies import OpenPolicy
 from readers import ReadChat, forget_answers, reading
 from upgrades import derive_anew
 

@@ -16,7 +16,7 @@ import pytest
 
 from given import ALICE, NOON, TENANT, CountedIds, ManualClock
 from histories import Asked, FullHistory, PhraseHistory, figures
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.errors import Invalid
 from lamina.index.resident import ResidentIndexes
 from lamina.kernel.defining import DEFINITIONS_SCOPE
@@ -35,6 +35,7 @@ from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from libraries import Meanings
+from policies import OpenPolicy
 from told import ANA, BOB, Memory
 
 CASES = int(os.environ.get("AXES_CASES", "250"))

@@ -12,7 +12,7 @@ import pytest
 
 from given import NOON, CountedIds, ManualClock, outbox_states
 from lamina import limits
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.time import SECOND_US, duration_text, instant, rfc3339
 from lamina.language.temporal import find_times
@@ -29,6 +29,7 @@ from lamina.store.ports.sessions import SessionKey
 from lamina.store.ports.store import Store
 from lamina.store.sqlite import SqliteStore
 from lamina.types.sessions import BriefAsked, Ingest
+from policies import OpenPolicy
 
 STEPS = 300
 SEEDS = [int(os.environ["SIMULATION_SEED"])] if "SIMULATION_SEED" in os.environ else [1, 2]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from given import ALICE, NOON, TENANT, append
-from lamina.access.policy import OpenPolicy, PolicyPermits
+from lamina.access.policy import PolicyPermits
 from lamina.kernel.operations import Call, Principal
 from lamina.recall.grounds import GroundLine, Grounds
 from lamina.recall.kept import Basis
 from lamina.store.memory import MemoryStore
 from lamina.types.recall import Pack, Provenance
+from policies import OpenPolicy
 
 
 @pytest.mark.parametrize(("cancelled", "answered_from"), [(0, ["event", "concept"]), (1, ["event"])])

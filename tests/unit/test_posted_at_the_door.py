@@ -14,7 +14,6 @@ from test_write_turns_at_the_door import ByTenant, NoRules, Tell, Told
 
 from given import ManualClock
 from lamina import limits
-from lamina.access.policy import OpenPolicy
 from lamina.errors import Conflict
 from lamina.gateway import Gateway
 from lamina.http import server
@@ -24,6 +23,7 @@ from lamina.kernel.operations import Answer, Call, Effect, Grant, Landing, Opera
 from lamina.kernel.scopes import Scope
 from lamina.observe.figures import OUTCOMES, CallCounts
 from lamina.store.memory import MemoryStore
+from policies import OpenPolicy
 
 
 class Held:

@@ -12,7 +12,6 @@ import pytest
 from starlette.types import ASGIApp
 
 from given import ManualClock
-from lamina.access.policy import OpenPolicy
 from lamina.access.principals import Credentials
 from lamina.access.rules import AuditRules, RateRules
 from lamina.gateway import Gateway
@@ -23,6 +22,7 @@ from lamina.kernel.ids import RandomIds
 from lamina.kernel.operations import Answer, Call, Effect, Operation, Principal, Tier
 from lamina.kernel.wire import Request, Result
 from lamina.store.memory import MemoryStore
+from policies import OpenPolicy
 
 
 class Tell(Request):

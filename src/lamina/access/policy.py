@@ -11,7 +11,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Grant, Permits, Principal
 from lamina.kernel.scopes import Scope
 
-__all__ = ["Decider", "Decision", "OpenPolicy", "Policy", "PolicyPermits"]
+__all__ = ["Decider", "Decision", "Policy", "PolicyPermits"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,6 @@ class Policy(Protocol):
     def current(self) -> Decider:
         """Policy as it stands now; a call decides everything by one of these."""
         ...
-
-
-class OpenPolicy:
-    """Allows everything: for tests that are about something else."""
-
-    def current(self) -> Decider:
-        """Mirrors ``Policy.current``."""
-        return self
-
-    def decide(self, principal: Principal, grant: Grant) -> Decision:  # noqa: ARG002 - the port's shape
-        """Mirrors ``Decider.decide``."""
-        return Decision(grant, allowed=True, tier="deployment", preset="dev_local")
-
-    def above(self, principal: Principal, scope: Scope) -> Sequence[Scope]:  # noqa: ARG002 - the port's shape
-        """Mirrors ``Decider.above``."""
-        return scope.ancestors()
 
 
 class PolicyPermits:
