@@ -12,14 +12,14 @@ from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.pending import Pending
 from lamina.pipeline.readings.reading import shared_out
 from lamina.pipeline.readings.standing import Readings
-from lamina.pipeline.view import TIES, Apart, View
+from lamina.pipeline.view import TIES, IsolatedView, View
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, EventOffset, Writes
 
-__all__ = ["FactsApart"]
+__all__ = ["IsolatedFacts"]
 
 
-class FactsApart:
+class IsolatedFacts:
     """Derives facts apart from all that is held."""
 
     def __init__(self, store: Store, readings: Readings) -> None:
@@ -35,7 +35,7 @@ class FactsApart:
         kept: Writes,
         counts: Callable[[Event], bool],
         told_too: Collection[str] = (),
-    ) -> Apart:
+    ) -> IsolatedView:
         """A view of what the events derive that the ``supports`` of some facts lead to, and ``told_too``, as far as each ``counts``; names
         stand for what they do in ``view``. ``kept`` is there from the beginning. ``facts_of`` gives what of a view is of the matter."""
         told = {each.source_id for each in supports if each.relation in TIES} | set(told_too)
@@ -48,17 +48,17 @@ class FactsApart:
         zones = [EventOffset(e.tenant_id, e.id, e.zone_offset) for e in events if e.zone_offset is not None]
         pending.add(Writes(offsets=zones))
         for event, reading in zip(events, self._readings.standing(view, events), strict=True):
-            apart = Apart(self._store, event, pending, view)
+            apart = IsolatedView(self._store, event, pending, view)
             pending.add(FactResolver(apart).resolve(shared_out(apart, reading)[0], reading.reader))
             ended = Writes()
             _change_again(apart, facts_of(apart), changes.get(event.id, ()), ended)
             pending.add(ended)
-        apart = Apart(self._store, view.event, pending, view)
+        apart = IsolatedView(self._store, view.event, pending, view)
         # What is over by its time: the words are there, and say it no more.
         over = unsupported(apart, facts_of(apart), view)
         at = view.event.recorded_at
         pending.add(Writes(closings=[Closing.of(each, at) for each in over]))
-        return Apart(self._store, view.event, pending, view)
+        return IsolatedView(self._store, view.event, pending, view)
 
     def _changes(self, view: View, supports: Sequence[Support]) -> Mapping[str, Sequence[Support]]:
         """What events did to facts by what their readings leave open."""

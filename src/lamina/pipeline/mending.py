@@ -21,7 +21,7 @@ from lamina.kernel.records import Claim, Fact, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import OF_LOOPS, Tie
 from lamina.kernel.time import Instant
-from lamina.pipeline.apart import FactsApart
+from lamina.pipeline.apart import IsolatedFacts
 from lamina.pipeline.bearing import facts_naming
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.facts import FactResolver
@@ -34,7 +34,7 @@ from lamina.pipeline.readings.reading import Reading, shared_out
 from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.senders import Senders
 from lamina.pipeline.versions import put_version, tie
-from lamina.pipeline.view import TIES, Apart, View
+from lamina.pipeline.view import TIES, IsolatedView, View
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
 
@@ -70,7 +70,7 @@ class Mender:
         self._store = store
         self._readings = readings
         self._senders = senders
-        self._apart = FactsApart(store, readings)
+        self._apart = IsolatedFacts(store, readings)
 
     def facts(self, view: View, event_id: str) -> Writes:
         """The facts as they are without the event, in its scope."""
@@ -130,7 +130,7 @@ class Mender:
         """The facts as they are by a reading of a turn that stands from the view's place on, in its scope: in the place of what was
         read in that turn before."""
         writes = Writes()
-        alone = Apart(self._store, turn, Pending(), view)
+        alone = IsolatedView(self._store, turn, Pending(), view)
         stated = FactResolver(alone).resolve(shared_out(alone, reading)[0], reading.reader)
         types = {entity.id: entity.type for entity in stated.entities}
         writes.entities = stated.entities

@@ -19,12 +19,12 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.slots import slot_of_another
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.apart import FactsApart
+from lamina.pipeline.apart import IsolatedFacts
 from lamina.pipeline.bearing import MATTER_MAX, BelievedMatter, facts_naming, facts_told, is_single_valued
 from lamina.pipeline.matters import words_of
 from lamina.pipeline.namesakes import INTRODUCING
 from lamina.pipeline.readings.standing import Readings
-from lamina.pipeline.view import TIES, Apart, View
+from lamina.pipeline.view import TIES, IsolatedView, View
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Writes
 
@@ -49,7 +49,7 @@ class Senders:
 
     def __init__(self, store: Store, readings: Readings) -> None:
         self._store = store
-        self._apart = FactsApart(store, readings)
+        self._apart = IsolatedFacts(store, readings)
 
     def facts_of(self, view: View, matter: BelievedMatter) -> list[SentFacts]:
         """The facts of a matter that other scopes hold and sent something of, and others by its predicates."""
@@ -146,7 +146,7 @@ class Senders:
 
     def _derived(
         self, view: View, facts: Sequence[Fact], sender: Scope, *, told_too: str | None = None
-    ) -> tuple[Apart, Mapping[str, Sequence[Support]]]:
+    ) -> tuple[IsolatedView, Mapping[str, Sequence[Support]]]:
         """What the events behind some facts say, of those that were sent, and what the facts rest on; ``told_too`` counts though it
         was cancelled."""
         supports = view.supports_of([fact.id for fact in facts])

@@ -33,8 +33,8 @@ from lamina.store.vocabularies import active_terms
 
 __all__ = [
     "TIES",
-    "Apart",
     "FactsRead",
+    "IsolatedView",
     "View",
 ]
 
@@ -376,7 +376,7 @@ class View:
         return record
 
 
-class Apart(View):
+class IsolatedView(View):
     """What earlier events would have derived had nothing else been told: only what is pending is there, and what names stand for
     where ``seen_from`` stands."""
 
