@@ -28,7 +28,7 @@ from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.records import Fact, Loop, claim_key_of
 from lamina.kernel.time import Instant, rfc3339
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.corrected import object_of, sentence_of
+from lamina.pipeline.corrected_facts import object_of, sentence_of
 from lamina.pipeline.direct import stated_value
 from lamina.pipeline.vocabularies.stated import require_fit
 from lamina.store.entities import standing_entity

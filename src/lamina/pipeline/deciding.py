@@ -1,6 +1,6 @@
 """Decisions of which entity an entity is, and the wish to have understanding made anew: each an entry of the log in its scope.
 
-What it changes is derived behind the answer, at its place (``decided.py``). It is not erasure: who reads as of an earlier time sees what
+What it changes is derived behind the answer, at its place (``decision_effects.py``). It is not erasure: who reads as of an earlier time sees what
 was held then.
 """
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from lamina.models.minilm import MiniLmEmbedder
-from lamina.pipeline.corrected import EXTRACTOR as CORRECTIONS
+from lamina.pipeline.corrected_facts import EXTRACTOR as CORRECTIONS
 from lamina.pipeline.extract.extractor import NAME
-from lamina.pipeline.judged import EXTRACTOR as FEEDBACK
 from lamina.pipeline.loops import keeping
 from lamina.pipeline.readings import loops_alone
 from lamina.pipeline.readings.answer import READER
+from lamina.pipeline.verdicts import EXTRACTOR as FEEDBACK
 from lamina.store.rules.rederivation import VECTORS
 
 __all__ = ["DERIVED_BY"]

@@ -24,7 +24,7 @@ from lamina.pipeline.changes import mark_changes
 from lamina.pipeline.concept_words import TASK as CONCEPTS
 from lamina.pipeline.concept_words import ConceptWords
 from lamina.pipeline.concepts import ConceptSynthesizer
-from lamina.pipeline.decided import Decided, stage_row
+from lamina.pipeline.decision_effects import Decided, stage_row
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.episodes import EpisodeBuilder, newly_worded
 from lamina.pipeline.expiring import expire_beliefs, expire_facts, expire_the_rest

@@ -31,17 +31,17 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import SECOND_US, Instant, from_datetime
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
-from lamina.pipeline.corrected import corrected_fact, fact_gone, fact_meant, put_behind, retract
+from lamina.pipeline.corrected_facts import corrected_fact, fact_gone, fact_meant, put_behind, retract
 from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import author_of, is_assistants, is_handed_over, is_hearsay
-from lamina.pipeline.judged import EXTRACTOR as FEEDBACK
-from lamina.pipeline.judged import end_judged, ends_claim, judge_promise, triple_judged
 from lamina.pipeline.matters import denials_of, is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
+from lamina.pipeline.verdicts import EXTRACTOR as FEEDBACK
+from lamina.pipeline.verdicts import end_judged, ends_claim, judge_promise, triple_judged
 from lamina.pipeline.versions import put_version, stated_by, support_of, supports_of, vouched_for
 from lamina.pipeline.view import View
 from lamina.pipeline.vocabularies.cardinality import end_denied_value, end_values_before, value_of_one

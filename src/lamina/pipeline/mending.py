@@ -21,11 +21,11 @@ from lamina.kernel.records import Claim, Fact, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import OF_LOOPS, Tie
 from lamina.kernel.time import Instant
-from lamina.pipeline.apart import IsolatedFacts
 from lamina.pipeline.bearing import facts_naming
 from lamina.pipeline.beliefs import BeliefReviser
 from lamina.pipeline.facts import FactResolver
 from lamina.pipeline.freezing import kept_of
+from lamina.pipeline.isolation import IsolatedFacts
 from lamina.pipeline.loops.keeping import EXTRACTOR, raises_loops
 from lamina.pipeline.loops.rereading import LoopRereader
 from lamina.pipeline.matters import is_shared, words_of

@@ -19,8 +19,8 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.slots import slot_of_another
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.apart import IsolatedFacts
 from lamina.pipeline.bearing import MATTER_MAX, BelievedMatter, facts_naming, facts_told, is_single_valued
+from lamina.pipeline.isolation import IsolatedFacts
 from lamina.pipeline.matters import words_of
 from lamina.pipeline.namesakes import INTRODUCING
 from lamina.pipeline.readings.standing import Readings
