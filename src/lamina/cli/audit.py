@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli.given import text_of
 from lamina.cli.group import Commands
+from lamina.cli.input_files import text_of
 from lamina.cli.options import Data, chosen_settings
 from lamina.errors import Invalid
 from lamina.settings import Settings

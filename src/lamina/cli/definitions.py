@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from lamina.cli.given import text_of
 from lamina.cli.group import Commands
+from lamina.cli.input_files import text_of
 from lamina.cli.options import DEFAULT_URL, Actor, AsJson, Url
 from lamina.errors import Invalid, Malformed
 

@@ -34,10 +34,10 @@ from lamina.pipeline.extract.noun_phrases import noun_phrases
 from lamina.pipeline.extract.parsed import Reader
 from lamina.pipeline.extract.plain import plain_triples
 from lamina.pipeline.extract.references import References
+from lamina.pipeline.extract.statements import told_apart
 from lamina.pipeline.extract.syntax import Parse, Parser
 from lamina.pipeline.extract.telling import told_by
 from lamina.pipeline.extract.times import Times
-from lamina.pipeline.extract.told import told_apart
 from lamina.pipeline.extract.unreal import may_suppose, unreal_verbs
 from lamina.pipeline.extract.values import (
     Extraction,

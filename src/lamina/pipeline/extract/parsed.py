@@ -18,7 +18,7 @@ from lamina.pipeline.extract.intentions import Intentions, is_coming
 from lamina.pipeline.extract.introductions import Introductions
 from lamina.pipeline.extract.limits import TRIPLES_PER_SENTENCE_MAX
 from lamina.pipeline.extract.quantities import Quantities
-from lamina.pipeline.extract.retold import retold
+from lamina.pipeline.extract.reported_speech import retold
 from lamina.pipeline.extract.values import EntityRef, Triple
 
 _TABLE = table(__name__)

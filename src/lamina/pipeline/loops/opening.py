@@ -11,7 +11,7 @@ from lamina.kernel.records import LoopType
 from lamina.language.tables import table
 from lamina.pipeline.loops.dues import is_clock
 from lamina.pipeline.loops.own import is_own
-from lamina.pipeline.loops.said import SpokenSentence, cut, draft_of
+from lamina.pipeline.loops.sentence import SpokenSentence, cut, draft_of
 from lamina.pipeline.loops.values import LoopDraft
 
 __all__ = ["is_feeling", "is_state", "names_no_thing", "openings_of"]

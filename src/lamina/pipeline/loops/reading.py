@@ -31,7 +31,7 @@ from lamina.pipeline.loops.moves import move_in
 from lamina.pipeline.loops.opening import names_no_thing, openings_of
 from lamina.pipeline.loops.own import is_taken_back
 from lamina.pipeline.loops.reminders import accepted
-from lamina.pipeline.loops.said import said_of
+from lamina.pipeline.loops.sentence import said_of
 from lamina.pipeline.loops.values import Heard, LoopDraft, LoopEnding, LoopReading, Move
 
 __all__ = ["HEARD_BEFORE", "read_loops", "read_turn", "words_that_end"]

@@ -12,7 +12,7 @@ from lamina.kernel.records import LoopType
 from lamina.language.tables import table
 from lamina.pipeline.extract.values import FindTimes
 from lamina.pipeline.loops.dues import due_of, due_within, placed, without_times
-from lamina.pipeline.loops.said import cut, draft_of
+from lamina.pipeline.loops.sentence import cut, draft_of
 from lamina.pipeline.loops.values import LoopDraft
 
 __all__ = ["accepted"]

@@ -38,7 +38,7 @@ from lamina.pipeline.loops.dues import due_of
 from lamina.pipeline.loops.keeping import raises_loops
 from lamina.pipeline.loops.matching import key_terms
 from lamina.pipeline.loops.reading import words_that_end
-from lamina.pipeline.loops.said import draft_of, shortened
+from lamina.pipeline.loops.sentence import draft_of, shortened
 from lamina.pipeline.loops.values import LoopDraft, LoopReading, Pointer
 from lamina.pipeline.readings.claims import (
     is_about_value,

@@ -17,7 +17,7 @@ from lamina.store.ports.expiries import OldEvent, OldRecord
 from lamina.store.rules.log import expired_row, expiry_entry
 from lamina.store.sqlite.codec import json_list, read_event
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.erased import refuse_erased
+from lamina.store.sqlite.erasure_guards import refuse_erased
 from lamina.store.sqlite.exclusion import hide_event
 from lamina.store.sqlite.lifecycle import LifecycleWriter
 from lamina.store.sqlite.log import SqliteLog, find_event

@@ -25,7 +25,7 @@ from lamina.store.rules.refusals import check_same
 from lamina.store.sqlite.codec import STAGE_NUMBERS, EventRows, event_row, json_list, read_event, stage_of
 from lamina.store.sqlite.connection import Readers, Writer
 from lamina.store.sqlite.digits import id_bytes, stored_hash
-from lamina.store.sqlite.erased import refuse_erased
+from lamina.store.sqlite.erasure_guards import refuse_erased
 from lamina.store.sqlite.exclusion import exclude_dependants
 from lamina.store.sqlite.keys import find_key, find_keys, put_key, stored_key
 from lamina.store.sqlite.lifecycle import LifecycleWriter

@@ -13,7 +13,7 @@ from lamina.store.rows import Row
 from lamina.store.rules.schedule import standing, version_moved
 from lamina.store.sqlite.codec import json_list
 from lamina.store.sqlite.connection import Readers, Writer
-from lamina.store.sqlite.erased import refuse_erased_actor
+from lamina.store.sqlite.erasure_guards import refuse_erased_actor
 
 __all__ = ["SqliteSchedule"]
 

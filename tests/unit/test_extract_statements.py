@@ -9,8 +9,8 @@ from extraction_cases import find_times, say, short
 
 from lamina.language.sentences import split_sentences
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.statements import told_apart
 from lamina.pipeline.extract.syntax import Parser
-from lamina.pipeline.extract.told import told_apart
 
 pytestmark = pytest.mark.model
 
