@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pydantic_core import from_json, to_json
 
-__all__ = ["canonical", "compact", "digest", "digest_of_json", "holds_nul", "not_finite"]
+__all__ = ["canonical", "compact", "digest", "digest_of_json", "holds_nul", "indented", "not_finite"]
 
 
 _CANONICAL: Final = json.JSONEncoder(
@@ -35,6 +35,11 @@ def compact(value: Any) -> str:  # Any: whatever JSON can hold
     if b"NaN" in made or b"Infinity" in made:  # a number, or a text that says so
         json.dumps(value, allow_nan=False)
     return made.decode()
+
+
+def indented(value: Any) -> bytes:  # Any: whatever JSON can hold
+    """JSON as documents have it that people read: UTF-8, indented by two blanks, keys as given, a line end at the end."""
+    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\n".encode()
 
 
 def digest(value: Any) -> str:  # Any: whatever JSON can hold

@@ -19,7 +19,7 @@ from lamina.continuity.files.names import folder_of, is_text
 from lamina.continuity.landing import EventWords, retried, written
 from lamina.continuity.permission import READS, Reach
 from lamina.errors import Malformed, NotFound
-from lamina.kernel.canonical import digest
+from lamina.kernel.canonical import digest, indented
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import Instant, rfc3339, to_datetime
@@ -88,7 +88,7 @@ class Snapshots:
             "provenance": {"source": "context_snapshot_create", "service_version": self._version}
             | ({"documents_left_out": left_out} if left_out else {}),
         }
-        change = Change(path, ChangeKind.PUT, f"{json.dumps(kept, indent=2, ensure_ascii=False)}\n".encode())
+        change = Change(path, ChangeKind.PUT, indented(kept))
         told = snapshot_told(path, kept)
         message = f"snapshot: create {snapshot_id}"
         head = written(self._documents, call, message, [change], told, rewrites=shown.rewrites).commit

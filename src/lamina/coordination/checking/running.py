@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from lamina.coordination.checking.sandbox import CheckOutcome
 from lamina.coordination.features import check_offered
 from lamina.coordination.replication.files import FOLDERS
 from lamina.errors import TooLarge
+from lamina.kernel.canonical import indented
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
@@ -94,7 +94,7 @@ class Checking:
             said_too_much=outcome.said_too_much,
             not_apart=outcome.not_apart,
         )
-        content = f"{json.dumps(run.model_dump(mode='json'), indent=2, ensure_ascii=False)}\n".encode()
+        content = indented(run.model_dump(mode="json"))
         change = Change(path, ChangeKind.PUT, content, expected_version=0)
         words = f"Check {run.profile} of {commit.sha[:12]}: {run.status}"
         done = landed(

@@ -5,7 +5,6 @@ The original has the passes and no way to run them. What moved is read as a file
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -18,6 +17,7 @@ from lamina.coordination.operators import bounds
 from lamina.coordination.operators.histories import history_object
 from lamina.coordination.operators.moving import free_number, landed_for, sole_author, telling_of
 from lamina.errors import Conflict, Malformed
+from lamina.kernel.canonical import indented
 from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, rfc3339, to_datetime
@@ -196,4 +196,4 @@ def _stub(family: str, unit: str, source: Document, payload: str, call: Call) ->
 
 
 def _text(value: _JSON) -> bytes:
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+    return indented(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Annotated, Final
 
@@ -20,6 +19,7 @@ from lamina.coordination.operators.restore_test import (
     is_stub,
 )
 from lamina.coordination.operators.running import stamped_id
+from lamina.kernel.canonical import indented
 from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import Instant, rfc3339
@@ -117,9 +117,8 @@ class BackingUp:
             "contract_version": _CONTRACT,
             "continuity_counts": self._counts(tenant_id, at),
         }
-        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
         found = (each for prefix in prefixes for each in self._below(tenant_id, prefix, at))
-        archive, beside = self._backups.write(tenant_id, backup_id, found, text.encode())
+        archive, beside = self._backups.write(tenant_id, backup_id, found, indented(manifest))
         commit = head.sha if head is not None else None
         return Answer(
             DocumentsBackedUp(

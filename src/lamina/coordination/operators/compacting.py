@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
@@ -14,6 +13,7 @@ from lamina.coordination.operators import bounds
 from lamina.coordination.operators.compaction import CompactionFile, PlannedFile, is_candidate, plan
 from lamina.coordination.operators.requests import CompactionPlanned, PlanCompaction
 from lamina.coordination.operators.running import stamped_id
+from lamina.kernel.canonical import indented
 from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import rfc3339
@@ -56,11 +56,11 @@ class Compacting:
             "actions": {action: [asdict(each) for each in files] for action, files in actions.items()},
         }
         contents = {
-            f"{REPORTS}{report_id}.md": _page(report_id, actions, request.note),
-            f"{REPORTS}{report_id}.json": json.dumps(report, indent=2, ensure_ascii=False) + "\n",
+            f"{REPORTS}{report_id}.md": _page(report_id, actions, request.note).encode(),
+            f"{REPORTS}{report_id}.json": indented(report),
         }
         changes = [
-            Change(path, ChangeKind.PUT, text.encode(), expected_version=0) for path, text in contents.items()
+            Change(path, ChangeKind.PUT, content, expected_version=0) for path, content in contents.items()
         ]
         # Nothing is told of it: what is planned is nobody's memory.
         commit = landed(self._documents, call, f"compact: plan {report_id}", changes, None)

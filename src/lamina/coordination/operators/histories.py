@@ -7,7 +7,6 @@ by ``payload_path`` which of the two stands. Each move is one commit.
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
@@ -24,6 +23,7 @@ from lamina.continuity.landing import retried
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.moving import landed_for, sole_author, telling_of
 from lamina.errors import Conflict, Malformed, NotFound
+from lamina.kernel.canonical import indented
 from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import SECOND_US, Instant, from_datetime
@@ -251,8 +251,7 @@ class StoredHistory:
             raise _invalid("the stub is none of this history")
         if value.get("payload_path") != before:
             raise _conflict(unit, "its stub names another payload")
-        text = json.dumps(value | {"payload_path": after}, indent=2, ensure_ascii=False) + "\n"
-        return _put(unit.stub, text.encode(), stub.version)
+        return _put(unit.stub, indented(value | {"payload_path": after}), stub.version)
 
     def _moved(self, unit: _Unit, call: Call, changes: list[Change], source: str, done: str) -> HistoryMoved:
         payload = unit.payload if source == unit.cold else unit.cold

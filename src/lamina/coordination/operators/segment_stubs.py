@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from lamina.coordination.operators.histories import history_object
 from lamina.coordination.operators.segments import Segment, SegmentFamily, segment_of
 from lamina.errors import Conflict, LaminaError, Malformed
+from lamina.kernel.canonical import indented
 from lamina.kernel.time import Instant, rfc3339
 from lamina.store.ports.documents import Change, ChangeKind, Document
 
@@ -84,7 +84,7 @@ def stub_value(stub: Document) -> dict[str, Any]:  # Any: JSON
 
 
 def stub_bytes(value: Mapping[str, Any]) -> bytes:  # Any: JSON
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+    return indented(value)
 
 
 def put(path: str, content: bytes, version: int) -> Change:

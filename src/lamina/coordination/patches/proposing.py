@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from lamina.coordination.patches.requests import (
 )
 from lamina.coordination.patches.unified import BadDiff, FilePatch, MissedHunk, applied, file_patch
 from lamina.errors import Conflict, Malformed, NotFound, TooLarge
+from lamina.kernel.canonical import indented
 from lamina.kernel.ids import IdSource, Prefix
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight, write_right
@@ -221,7 +221,7 @@ def _new_id(ids: IdSource, call: Call) -> str:
 
 
 def _bytes(patch: PatchProposal) -> bytes:
-    return f"{json.dumps(patch.model_dump(mode='json'), indent=2, ensure_ascii=False)}\n".encode()
+    return indented(patch.model_dump(mode="json"))
 
 
 def _words(patch: PatchProposal) -> str:

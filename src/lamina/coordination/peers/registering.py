@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -30,6 +29,7 @@ from lamina.coordination.peers.trust import (
     transition_policy,
 )
 from lamina.errors import NotFound, TooLarge, Unavailable
+from lamina.kernel.canonical import indented
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.time import rfc3339_or_none
 from lamina.store.peers import REGISTRY_PATH, peer_text, registry_text
@@ -118,8 +118,7 @@ class PeerRegistering:
 
 
 def _file(path: str, value: dict[str, Any], version: int | None) -> Change:  # Any: JSON
-    content = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    return Change(path, ChangeKind.PUT, content.encode(), expected_version=version)
+    return Change(path, ChangeKind.PUT, indented(value), expected_version=version)
 
 
 def _known(registry: PeerRegistry, peer_id: str) -> Peer:

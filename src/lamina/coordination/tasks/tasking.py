@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -23,6 +22,7 @@ from lamina.coordination.tasks.requests import (
     UpdateTask,
 )
 from lamina.errors import Conflict, NotFound
+from lamina.kernel.canonical import indented
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.relay import RelayRight
 from lamina.kernel.time import rfc3339
@@ -166,7 +166,7 @@ def _require(call: Call, path: str) -> None:
 
 
 def _bytes(task: AgentTask) -> bytes:
-    return f"{json.dumps(task.model_dump(mode='json'), indent=2, ensure_ascii=False)}\n".encode()
+    return indented(task.model_dump(mode="json"))
 
 
 def _words(task: AgentTask) -> str:
