@@ -300,9 +300,4 @@ class SqlitePeppers:
 
     def prune(self, tenant_id: str, before: Instant) -> int:
         """Mirrors ``Peppers.prune``."""
-
-        def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL["prune_peppers"], (tenant_id, before))
-            return int(connection.changes())
-
-        return self._writer.write(work)
+        return self._writer.change(_SQL["prune_peppers"], (tenant_id, before))

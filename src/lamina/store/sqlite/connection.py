@@ -113,6 +113,15 @@ class Writer:
         """
         return self.posted(work, event_of=event_of).result()
 
+    def change(self, sql: str, bindings: Sequence[Any] = ()) -> int:
+        """Run one statement in a transaction of its own; returns how many rows it changed. Raises as ``write`` does."""
+
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(sql, bindings)
+            return connection.changes()
+
+        return self.write(work)
+
     def posted(
         self,
         work: Callable[[apsw.Connection], T],

@@ -197,12 +197,7 @@ class SqliteErasures:
 
     def take_over(self) -> int:
         """Mirrors ``Erasures.take_over``."""
-
-        def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL["erasure_leases_left"])
-            return connection.changes()
-
-        return self._writer.write(work)
+        return self._writer.change(_SQL["erasure_leases_left"])
 
     def end(
         self, erasure: ErasureJob, *, told: Sequence[LifecycleDraft] = (), audit: AuditDraft | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 import apsw
@@ -100,15 +100,15 @@ class SqliteInquiries:
 
     def put_off(self, inquiry: Inquiry, error: str, *, retry_at: Instant | None) -> None:
         """Mirrors ``Inquiries.put_off``."""
-        self._run("put_off_inquiry", (inquiry.id, kept_error(error), retry_at, inquiry.fence))
+        self._writer.change(_SQL["put_off_inquiry"], (inquiry.id, kept_error(error), retry_at, inquiry.fence))
 
     def defer(self, inquiry: Inquiry, error: str, *, retry_at: Instant) -> None:
         """Mirrors ``Inquiries.defer``."""
-        self._run("defer_inquiry", (inquiry.id, kept_error(error), retry_at, inquiry.fence))
+        self._writer.change(_SQL["defer_inquiry"], (inquiry.id, kept_error(error), retry_at, inquiry.fence))
 
     def drop(self, inquiry: Inquiry) -> None:
         """Mirrors ``Inquiries.drop``."""
-        self._run("drop_inquiry", (inquiry.id, inquiry.fence))
+        self._writer.change(_SQL["drop_inquiry"], (inquiry.id, inquiry.fence))
 
     def ready(self, limit: int) -> list[Ready]:
         """Mirrors ``Inquiries.ready``."""
@@ -158,15 +158,15 @@ class SqliteInquiries:
     def release(self, inquiries: Collection[Inquiry]) -> None:
         """Mirrors ``Inquiries.release``."""
         held = json.dumps([[inquiry.id, inquiry.fence] for inquiry in inquiries])
-        self._run("release_inquiries", (held,))
+        self._writer.change(_SQL["release_inquiries"], (held,))
 
     def take_over(self) -> int:
         """Mirrors ``Inquiries.take_over``."""
-        return self._run("inquiry_leases_left", ())
+        return self._writer.change(_SQL["inquiry_leases_left"])
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Inquiries.revive``."""
-        return self._run("revive_inquiries", (tenant_id, *bounds_within(within)))
+        return self._writer.change(_SQL["revive_inquiries"], (tenant_id, *bounds_within(within)))
 
     def ask_again(self, inquiries: Collection[Inquiry]) -> None:
         """Mirrors ``Inquiries.ask_again``."""
@@ -185,13 +185,6 @@ class SqliteInquiries:
     def counts(self, tenant_id: str | None = None) -> dict[str, int]:
         """Mirrors ``Inquiries.counts``."""
         return dict.fromkeys(_STATES, 0) | dict(self._readers.rows(_SQL["count_inquiries"], (tenant_id,)))
-
-    def _run(self, block: str, bindings: Sequence[object]) -> int:
-        def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL[block], bindings)
-            return connection.changes()
-
-        return self._writer.write(work)
 
 
 def _newest(rows: Callable[[str, Row], Iterable[Row]], inquiry: Inquiry) -> Event | None:

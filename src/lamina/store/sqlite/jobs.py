@@ -141,7 +141,7 @@ class SqliteJobs:
 
     def release(self, owner: str) -> int:
         """Mirrors ``Jobs.release``."""
-        return self._changed("release_jobs", (owner, ALL_STAGES))
+        return self._writer.change(_SQL["release_jobs"], (owner, ALL_STAGES))
 
     def take_over(self, now: Instant, owner: str | None = None) -> int:
         """Mirrors ``Jobs.take_over``."""
@@ -154,14 +154,7 @@ class SqliteJobs:
 
     def retry_failed(self) -> int:
         """Mirrors ``Jobs.retry_failed``."""
-        return self._changed("retry_failed", (ALL_STAGES,))
-
-    def _changed(self, block: str, bindings: tuple[str, ...]) -> int:
-        def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL[block], bindings)
-            return connection.changes()
-
-        return self._writer.write(work)
+        return self._writer.change(_SQL["retry_failed"], (ALL_STAGES,))
 
     def reset(self) -> int:
         """Mirrors ``Jobs.reset``."""

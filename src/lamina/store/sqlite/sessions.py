@@ -173,7 +173,7 @@ class SqliteSessions:
     def retell(self, sitting: Sitting, summary: str, bridge: str | None) -> bool:
         """Mirrors ``Sessions.retell``."""
         told = (sitting.worded, summary, bridge, sitting.revision)
-        return self._run("word_session", (*sitting.place, sitting.number, *told)) > 0
+        return self._writer.change(_SQL["word_session"], (*sitting.place, sitting.number, *told)) > 0
 
     def unfolded(self, place: SessionKey, number: int, limit: int) -> list[str]:
         """Mirrors ``Sessions.unfolded``."""
@@ -182,35 +182,28 @@ class SqliteSessions:
 
     def sent(self, rows: Collection[OutboxRow], at: Instant) -> None:
         """Mirrors ``Sessions.sent``."""
-        self._run("send_outbox", (_leases(rows), at))
+        self._writer.change(_SQL["send_outbox"], (_leases(rows), at))
 
     def put_off(self, row: OutboxRow, error: str, *, retry_at: Instant | None, failed: bool) -> None:
         """Mirrors ``Sessions.put_off``."""
-        self._run("put_off_outbox", (row.id, kept_error(error), retry_at, failed, row.fence))
+        self._writer.change(_SQL["put_off_outbox"], (row.id, kept_error(error), retry_at, failed, row.fence))
 
     def release(self, rows: Collection[OutboxRow]) -> None:
         """Mirrors ``Sessions.release``."""
-        self._run("release_outbox", (_leases(rows),))
+        self._writer.change(_SQL["release_outbox"], (_leases(rows),))
 
     def take_over(self) -> int:
         """Mirrors ``Sessions.take_over``."""
-        return self._run("outbox_leases_left", ())
+        return self._writer.change(_SQL["outbox_leases_left"])
 
     def revive(self, tenant_id: str, within: Scope) -> int:
         """Mirrors ``Sessions.revive``."""
-        return self._run("revive_outbox", (tenant_id, *bounds_within(within)))
+        return self._writer.change(_SQL["revive_outbox"], (tenant_id, *bounds_within(within)))
 
     def outbox(self, tenant_id: str, within: Scope | None, limit: int) -> list[OutboxRow]:
         """Mirrors ``Sessions.outbox``."""
         rows = self._readers.rows(_SQL["outbox_left"], (tenant_id, *bounds_within(within), limit))
         return [_outbox_row(row) for row in rows]
-
-    def _run(self, block: str, bindings: Sequence[object]) -> int:
-        def work(connection: apsw.Connection) -> int:
-            connection.execute(_SQL[block], bindings)
-            return connection.changes()
-
-        return self._writer.write(work)
 
 
 class _FoldedBefore(Exception):
