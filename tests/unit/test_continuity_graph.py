@@ -251,3 +251,23 @@ def test_only_what_changed_is_read_again(monkeypatch: pytest.MonkeyPatch) -> Non
     sources.task("t-3")
     assert len(sources.edges(THREAD)) == 19
     assert read == ["tasks/open/t-3.json"]
+
+
+def test_what_lands_behind_the_page_of_its_path_is_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lamina.continuity.files.directory._PAGE", 2)
+    sources = Sources()
+    for number in range(4):
+        sources.task(f"t-{number}")
+    inner = sources.store.documents.below
+
+    def beside(tenant_id: str, prefix: str, *, after: str, **more: Any) -> Any:
+        page = inner(tenant_id, prefix, after=after, **more)
+        if not after:  # one that belongs into this page, and then one of the next
+            sources.task("t-00", thread_id="launch")
+            sources.task("t-3", thread_id="launch")
+        return page
+
+    monkeypatch.setattr(sources.store.documents, "below", beside)
+    sources.edges(THREAD)
+    monkeypatch.setattr(sources.store.documents, "below", inner)
+    assert [each[1] for each in sources.edges(THREAD)] == ["task:t-00", "task:t-3"]

@@ -95,7 +95,6 @@ class Directory:
         return listing
 
     def _listed(self, tenant_id: str, head: Commit, rewrites: int) -> Listing:
-        # What landed after this head may be in it already; following again changes nothing.
         updated_at: dict[str, Instant] = {}
         after = ""
         while True:
@@ -105,7 +104,13 @@ class Directory:
                 break
             after = page[-1].path
         newest_first = sorted(updated_at, key=lambda path: (-updated_at[path], path))
-        return Listing(head.number, updated_at, newest_first, rewrites)
+        listing = Listing(head.number, updated_at, newest_first, rewrites)
+        if len(updated_at) < _PAGE:
+            return listing
+        # Of what landed between two pages only some is in it, and who follows would take the listing for all that there was by then.
+        while (grown := self._grown(tenant_id, listing)).number > listing.number:
+            listing = grown
+        return listing
 
     def _grown(self, tenant_id: str, known: Listing) -> Listing:
         updated_at, number = dict(known.updated_at), known.number
