@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,3 +72,26 @@ def test_a_refusal_is_looked_at_again_after_a_while(
 
 def away() -> None:
     raise Unavailable("WAL_UNAVAILABLE", "the log cannot be reached: FullError")
+
+
+MOVES = """
+import fcntl, sys
+with open(sys.argv[1], "rb+") as shared:
+    fcntl.lockf(shared, fcntl.LOCK_EX, 1, 121)  # SQLite's file format of the write-ahead index: whoever moves pages holds this byte
+    print("moves", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_compaction_beside_another_process_that_moves_pages_is_not_complete(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    append(store, "tea")
+    command = [sys.executable, "-c", MOVES, str(tmp_path / "lamina.db-shm")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "moves\n"
+        beside = store.upkeep.compact()
+        process.communicate("\n")
+    assert (beside.pages_moved, beside.complete) == (0, False)
+    assert store.upkeep.compact().complete
+    store.close()

@@ -162,8 +162,9 @@ class SqliteUpkeep:
             divided = divide_some(self._readers, self._writer, divided)
         with translated(), contextlib.closing(open_connection(self._path, durable=False)) as connection:
             # Passive: readers and the writer go on, and what they still hold is left for another time.
-            _, logged, moved = next(connection.execute("PRAGMA wal_checkpoint(passive)"))
-        return Compaction(max(0, moved), complete=logged == moved, index_merges=0)
+            busy, logged, moved = next(connection.execute("PRAGMA wal_checkpoint(passive)"))
+        # Busy where somebody else moves them: then both numbers are -1.
+        return Compaction(max(0, moved), complete=not busy and logged == moved, index_merges=0)
 
 
 def database_faults(path: Path) -> list[str]:
