@@ -35,7 +35,7 @@ _ValueT = TypeVar("_ValueT")
 _AskedT = TypeVar("_AskedT")
 _VersionT = TypeVar("_VersionT", Record, RecordHead)
 
-_RowT = TypeVar("_RowT", RecordHead, Support, FactState)
+_RowT = TypeVar("_RowT", Support, FactState)
 
 
 @dataclass(slots=True, eq=False)
@@ -159,7 +159,7 @@ class ReadsOfNow:
 
         def read(unknown: Collection[str]) -> Mapping[str, RecordHead | None]:
             found = self._records.heads(tenant_id, unknown)
-            return {each: _sharing(head) if (head := found.get(each)) else None for each in unknown}
+            return {each: found.get(each) for each in unknown}
 
         known = self._looked_up(self._tables.heads, ids, read)
         found, later = _by(known, seen_at)

@@ -6,6 +6,8 @@ Whatever an engine keeps, its ``snapshot`` shows these rows, so that one engine 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from sys import intern
 from typing import Any, Final
 
 from pydantic_core import from_json
@@ -313,14 +315,15 @@ def _read_claim(subject: str, predicate: str, said: Mapping[str, Any]) -> dict[s
 
 
 def read_head(row: Row) -> RecordHead:
-    """The head of the version of a ``record`` row, its body packed or not."""
+    """The head of the version of a ``record`` row, its body packed or not. Thousands stay with who reads them (``store/kept.py``): what
+    others name as well is one object in all of them."""
     (_, record_id, version, layer, scope, _, subject, predicate, object_key, slot, _, _, _, confidence, stance, valid_from, valid_to, recorded_from,
      recorded_to, superseded_by, _, excluded, body, status, *_) = row  # fmt: skip
     said = spelled(parsed(unpacked(body)), object_key)
     common = (
-        record_id,
+        intern(record_id),
         _LAYERS[layer],
-        Scope(scope),
+        _scope(scope),
         version,
         bool(excluded),
         stance == _DEPRECATED,
@@ -330,7 +333,7 @@ def read_head(row: Row) -> RecordHead:
         valid_to,
         recorded_from,
         recorded_to,
-        superseded_by,
+        superseded_by and intern(superseded_by),
     )
     if "object" not in said:
         return RecordHead(*common)
@@ -342,23 +345,31 @@ def read_head(row: Row) -> RecordHead:
     offsets, kind = said.get("offsets"), said.get("kind", "")
     return RecordHead(
         *common,
-        subject,
-        said["subject"][0],
-        predicate,
-        value_id,
-        object_key,
-        text,
+        intern(subject),
+        intern(said["subject"][0]),
+        intern(predicate),
+        value_id and intern(value_id),
+        intern(object_key),
+        intern(text),
         said.get("negated", False),
         said.get("external", False),
         "said_by" not in said,
-        said.get("event_id", ""),
-        kind,
+        intern(said.get("event_id", "")),
+        intern(kind),
         said.get("text", ""),
         slot,
         status is None or kind == PROMISED,
         said.get("fades_at"),
         offsets[1] if offsets else None,
     )
+
+
+_SCOPES_SHARED_MAX: Final = 1024
+
+
+@lru_cache(maxsize=_SCOPES_SHARED_MAX)
+def _scope(text: str) -> Scope:
+    return Scope(text)
 
 
 _LAYERS: Final = {layer.value: layer for layer in Layer}
