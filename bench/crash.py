@@ -320,19 +320,28 @@ class Follower:
     port: int
     seen: list[str] = field(default_factory=list)
     began_again: int = 0
+    _goes_on_from: str | None = None
+    """The id of the last whole block, that of where the stream began as well."""
 
     def follow(self, over: threading.Event) -> None:
         """Until ``over``."""
         while not over.is_set():
-            headers = {"Last-Event-ID": self.seen[-1]} if self.seen else {}
+            headers = {"Last-Event-ID": self._goes_on_from} if self._goes_on_from else {}
             connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2.0)
             try:
                 with contextlib.closing(connection):
                     connection.request("GET", f"/v1/lifecycle/stream?scope=org:{_TENANT}", headers=headers)
                     response = connection.getresponse()
+                    block: dict[bytes, str] = {}
                     while response.status == 200 and not over.is_set() and (line := response.readline()):
-                        if line.startswith(b"id: "):
-                            self.seen.append(line[4:].strip().decode())
+                        if line.strip():
+                            name, _, value = line.partition(b": ")
+                            block[name] = value.strip().decode()
+                            continue
+                        if b"id" in block:
+                            self._goes_on_from = block[b"id"]
+                            self.seen += [block[b"id"]] if b"data" in block else []
+                        block = {}
             except (OSError, http.client.HTTPException):
                 pass
             self.began_again += 1
