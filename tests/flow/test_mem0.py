@@ -15,7 +15,9 @@ from given import ManualClock
 from issuing import claims, issuers_file, paseto
 from lamina import limits
 from lamina.app import build_server
+from lamina.errors import Unavailable
 from lamina.forget.runner import Eraser
+from lamina.http.mem0.asking import Asker
 from lamina.http.mem0.calls import CALLS
 from lamina.kernel.time import SECOND_US
 from lamina.settings import Settings
@@ -170,6 +172,35 @@ def test_an_update_is_whole_or_refused_whatever_the_rate_allows(make_world: Call
     assert set(house.listed()) == {"The code is gone"}
     assert house.call("PUT", f"/v1/memories/{own}/", {"text": "It is back"}).status_code == 429
     assert set(house.listed()) == {"The code is gone"}
+
+
+@pytest.mark.parametrize("text", ["I live in Porto.", "The wifi code is under the router."])
+@pytest.mark.parametrize("failing", ["experience", "retract"])
+def test_an_update_of_which_a_write_fails_leaves_the_memory(
+    house: House, monkeypatch: pytest.MonkeyPatch, text: str, failing: str
+) -> None:
+    house.add(text)
+    house.derive()
+    held = house.listed()
+    ask = Asker.ask
+
+    def refused(asker: Asker, name: str, request: Any, **more: Any) -> Any:
+        if name == "experience" and failing == "experience":
+            raise Unavailable("WAL_UNAVAILABLE", "the disk is full")
+        if name in ("fact_retract", "lifecycle_cancel") and failing == "retract":
+            monkeypatch.setattr(Asker, "ask", ask)  # what follows works again
+            raise Unavailable("WAL_UNAVAILABLE", "the disk is full")
+        return ask(asker, name, request, **more)
+
+    (own,) = [each["id"] for each in held.values()]
+    monkeypatch.setattr(Asker, "ask", refused)
+    assert house.call("PUT", f"/v1/memories/{own}/", {"text": "Nothing of that"}).status_code == 503
+    monkeypatch.setattr(Asker, "ask", ask)
+    house.derive()
+    assert house.listed() == held
+    assert house.ask("PUT", f"/v1/memories/{own}/", {"text": "Nothing of that"})["status"] == "replaced"
+    house.derive()
+    assert set(house.listed()) == {"Nothing of that"}
 
 
 def test_words_can_be_kept_as_they_stand(house: House) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from lamina.errors import Forbidden, Invalid, NotFound, Unsupported
+from lamina.errors import Forbidden, Invalid, LaminaError, NotFound, Unsupported
 from lamina.http.mem0.asking import Asker
 from lamina.http.mem0.entities import OwnerIds, actor_of, entities_of
 from lamina.http.mem0.memories import Mem0Memory, as_json, text_of_fact
@@ -213,7 +213,8 @@ def _spoken(shelf: CallReads, fact: FactView, memory: Mem0Memory) -> Json:
 def _replace(
     asker: Asker, found: StandingMemory, memory: Mem0Memory, text: str, asked: UpdateAsked, *, waits: bool
 ) -> None:
-    """Retract what a memory said and keep new words in its place, as they stand."""
+    """Keep new words in the place of a memory, as they stand, and retract what it said. Where that is refused, the new words are taken back:
+    what fails in between leaves the memory at least."""
     scope = memory.origin.scope
     entities = entities_behind(scope, memory.behind)
     tags = tags_of(memory.behind).model_copy(
@@ -235,11 +236,13 @@ def _replace(
         asker=asker,
         replaced=found,
     )
-    said: Json = {"envelope": {"scope": scope, **turn}}
-    asker.read("experience", said)  # words that cannot be kept take nobody's place
-    # Then what may be refused: somebody else's word is not everybody's to end.
-    _retract(asker, found, memory, "Other words took its place.", waits=waits)
-    asker.ask("experience", said, goes_on=True)
+    stored = asker.ask("experience", {"envelope": {"scope": scope, **turn}})
+    try:
+        _retract(asker, found, memory, "Other words took its place.", waits=waits, goes_on=True)
+    except LaminaError:
+        # Somebody else's word is not everybody's to end.
+        asker.ask("lifecycle_cancel", {"evt_id": stored.event_id}, goes_on=True)
+        raise
 
 
 def update_many(asker: Asker, asked: BatchAsked) -> Json:
@@ -273,13 +276,15 @@ def delete(asker: Asker, memory_id: str, *, waits: bool = True) -> Json:
     }
 
 
-def _retract(asker: Asker, found: StandingMemory, memory: Mem0Memory, why: str, *, waits: bool) -> None:
+def _retract(
+    asker: Asker, found: StandingMemory, memory: Mem0Memory, why: str, *, waits: bool, goes_on: bool = False
+) -> None:
     fact = found.fact
     if fact is None:
-        asker.ask("lifecycle_cancel", {"evt_id": memory.origin.record_id})
+        asker.ask("lifecycle_cancel", {"evt_id": memory.origin.record_id}, goes_on=goes_on)
         return
     request: Json = {"fact_id": fact.id, "why": why, **_spoken(CallReads(asker.ask), fact, memory)}
-    asker.ask("fact_retract", request | ({"wait": _VISIBLE} if waits else {}))
+    asker.ask("fact_retract", request | ({"wait": _VISIBLE} if waits else {}), goes_on=goes_on)
 
 
 def delete_many(asker: Asker, asked: BatchAsked) -> Json:
