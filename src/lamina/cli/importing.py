@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
 import sys
@@ -92,8 +93,12 @@ class _Lines:
             given = from_json(line)
             if not isinstance(given, dict):
                 raise ValueError("the line is not a JSON object")
-            scope = given.pop("scope", None)
-            untimed = not (given.get("observed_at") or (given.get("context") or {}).get("observed_at"))
+            scope, context = given.pop("scope", None), given.get("context")
+            if not isinstance(scope, str | None):
+                raise ValueError("scope must be a text")
+            if not isinstance(context, dict | None):
+                raise ValueError("context must be an object")
+            untimed = not (given.get("observed_at") or (context or {}).get("observed_at"))
             key = self._key(given, scope or self.scope)
             now = to_datetime(self.changed_at_us + number)
             item = item_of(self.identity, given, now=now, new_key=lambda: key)
@@ -161,8 +166,9 @@ def _read(file: Path) -> Iterator[tuple[int, bytes]]:
         task = progress.add_task(file.name, total=file.stat().st_size)
         for number, line in enumerate(opened, start=1):
             progress.advance(task, len(line))
-            if line.strip():
-                yield number, line
+            read = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if read.strip():
+                yield number, read
 
 
 def _sent(

@@ -148,6 +148,27 @@ def test_lines_that_are_wrong_are_named_and_the_others_stored(run, client, lines
     assert [event.content["text"] for event in client.events.iterate()] == ["one"]
 
 
+def test_a_file_that_begins_with_a_byte_order_mark_is_imported_whole(run, client, tmp_path):
+    file = tmp_path / "marked.jsonl"
+    file.write_bytes(b'\xef\xbb\xbf{"text": "one"}\r\n{"text": "two"}\r\n')
+    result = run("import", "jsonl", str(file))
+    assert (result.exit_code, result.stdout) == (0, "2 of 2 lines are stored\n")
+    assert sorted(event.content["text"] for event in client.events.iterate()) == ["one", "two"]
+
+
+def test_a_line_with_a_field_of_another_kind_says_which(run, client, lines):
+    file = lines(
+        {"text": "one", "context": "x"}, {"text": "two", "context": []}, {"text": "three", "scope": 5}
+    )
+    result = run("import", "jsonl", file)
+    assert result.exit_code == 2
+    assert [line.removeprefix("lamina: ") for line in result.stderr.splitlines()] == [
+        "line 1: context must be an object",
+        "line 2: context must be an object",
+        "line 3: scope must be a text",
+    ]
+
+
 def test_a_line_whose_key_was_used_for_another_is_named_and_the_others_are_stored(run, client, lines):
     def keyed(text):
         return {"text": text, "idempotency_key": "mine"}
