@@ -153,6 +153,17 @@ def check(agents: Agents, **sent: Any) -> dict[str, Any]:
     return agents.call("bo", "code_checks_run", **sent)
 
 
+def test_a_check_of_what_is_erased_meanwhile_is_not_put_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    agents = Agents(checks={"test": [sys.executable, "-I", "-c", LOOK]})
+    put(agents, "projects/a.py", "Ana's words")
+    traces = agents.store.traces
+    agents.before_next_write(monkeypatch, lambda: traces.erase_documents(TENANT, ["projects/a.py"]))
+    with pytest.raises(LaminaError) as refused:
+        check(agents)
+    assert refused.value.code == "DOCUMENT_CHANGED"
+    assert agents.store.documents.below(TENANT, "runs") == []
+
+
 def test_a_check_sees_the_files_of_a_commit_that_its_caller_may_read() -> None:
     agents = Agents(checks={"test": [sys.executable, "-I", "-c", LOOK], "lint": ["no-such-command"]})
     rights = frozenset({RelayRight.WRITE_PROJECTS})

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lamina.continuity.landing import EventWords, landed
+from lamina.continuity.landing import EventWords, written
 from lamina.continuity.permission import Reach
 from lamina.coordination.artifacts.checks import refused
 from lamina.coordination.checking import bounds
@@ -69,6 +69,7 @@ class Checking:
         run_id = _new_id(self._ids, call)
         path = f"{CHECKS_FOLDER}/{run_id}.json"
         call.relay.require(RelayRight.WRITE_PROJECTS, "write", path)
+        rewrites = self._documents.rewrites(call.principal.tenant_id)
         commit = self._commit(call.principal.tenant_id, request.ref)
         if not self._alone.acquire(blocking=False):
             raise another_check()
@@ -97,10 +98,10 @@ class Checking:
         content = indented(run.model_dump(mode="json"))
         change = Change(path, ChangeKind.PUT, content, expected_version=0)
         words = f"Check {run.profile} of {commit.sha[:12]}: {run.status}"
-        done = landed(
-            self._documents, call, f"runs: check {run_id}", [change], EventWords(path, words, "check")
-        )
-        return Answer(Checked(run=run, path=path, latest_commit=done.sha or None))
+        message, told = f"runs: check {run_id}", EventWords(path, words, "check")
+        # What the command said may be of a document that was erased while it ran.
+        done = written(self._documents, call, message, [change], told, rewrites=rewrites)
+        return Answer(Checked(run=run, path=path, latest_commit=done.commit.sha or None))
 
     def _commit(self, tenant_id: str, ref: str) -> Commit:
         commit = self._documents.head(tenant_id) if ref == "HEAD" else None
