@@ -292,6 +292,35 @@ def test_a_plan_that_may_name_a_persons_capsule_goes_with_it(house: House) -> No
     assert "memory/continuity/refresh_state.json" in about("acme", ["user:eva"])
 
 
+@pytest.mark.parametrize(
+    ("route", "path"),
+    [
+        ("/v1/continuity/refresh/plan", "memory/continuity/user-eva.json"),
+        ("/v1/continuity/retention/plan", "memory/continuity/archive/user-eva-20250101T000000Z.json"),
+        ("/v1/compact/run", "memory/notes/eva.md"),
+    ],
+)
+def test_a_plan_names_nothing_that_is_erased_before_it_lands(
+    monkeypatch: pytest.MonkeyPatch, route: str, path: str
+) -> None:
+    house = House()
+    documents = house.store.documents
+    content = json.dumps(body("user", "eva")) if route.endswith("refresh/plan") else "{"
+    change = Change(path, ChangeKind.PUT, content.encode())
+    documents.write([Write(tenant_id="acme", author="x", message="m", changes=[change])])
+    write = documents.write
+
+    def erasing(writes: Any) -> Any:
+        house.store.traces.erase_documents("acme", [path])
+        return write(writes)
+
+    monkeypatch.setattr(documents, "write", erasing)
+    house.post("kim", route, {"include_healthy": True} if "refresh" in route else {})
+    kept = documents.below("acme", "", with_content=True)
+    assert [each.path for each in kept if path.encode() in each.content or b"eva" in each.content] == []
+    house.close()
+
+
 def test_a_snapshot_goes_with_what_it_shows_of_a_person(house: House) -> None:
     house.call("POST", "/v1/write", {"path": "essays/tea.md", "content": "Tea at nine."}, by="user:ana")
     as_of = {"mode": "timestamp", "value": "2026-05-13T13:00:00Z"}

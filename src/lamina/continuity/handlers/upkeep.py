@@ -51,6 +51,10 @@ class CapsuleUpkeep:
         """The capsules that somebody should look at again, and why."""
         call.relay.require(READS)
         require(call, WRITES, "write", REFRESH_PLAN)
+        return Answer(retried(lambda: self._refresh_plan(request, call)))
+
+    def _refresh_plan(self, request: requests.PlanRefresh, call: Call) -> results.RefreshPlan:
+        rewrites = self._shelf.rewrites(call.principal.tenant_id)
         rows = refresh_order(
             self._refresh_rows(request.subject_kind, call), include_healthy=request.include_healthy
         )[: request.limit]
@@ -62,15 +66,17 @@ class CapsuleUpkeep:
             "last_run_count": 0,
             "entries": rows,
         }
-        commit = self._keep(call, REFRESH_PLAN, plan, "continuity: refresh plan")
-        return Answer(
-            results.RefreshPlan(count=len(rows), generated_at=at, candidates=rows, latest_commit=commit)
-        )
+        commit = self._keep(call, REFRESH_PLAN, plan, "continuity: refresh plan", rewrites)
+        return results.RefreshPlan(count=len(rows), generated_at=at, candidates=rows, latest_commit=commit)
 
     def plan_retention(self, request: requests.PlanRetention, call: Call) -> Answer:
         """The archives that are old enough for cold storage, the oldest first."""
         call.relay.require(READS)
         require(call, WRITES, "write", RETENTION_PLAN)
+        return Answer(retried(lambda: self._retention_plan(request, call)))
+
+    def _retention_plan(self, request: requests.PlanRetention, call: Call) -> results.RetentionPlan:
+        rewrites = self._shelf.rewrites(call.principal.tenant_id)
         warnings: list[str] = []
         rows = self._stale(request.subject_kind, call, warnings)
         shown, at = rows[: request.limit], rfc3339(call.now)
@@ -88,11 +94,9 @@ class CapsuleUpkeep:
             "path": RETENTION_PLAN,
             "filters": {"subject_kind": request.subject_kind, "limit": request.limit},
         } | said
-        commit = self._keep(call, RETENTION_PLAN, plan, "continuity: retention plan")
-        return Answer(
-            results.RetentionPlan.model_validate(
-                {"generated_at": at, "path": RETENTION_PLAN, "latest_commit": commit} | said
-            )
+        commit = self._keep(call, RETENTION_PLAN, plan, "continuity: retention plan", rewrites)
+        return results.RetentionPlan.model_validate(
+            {"generated_at": at, "path": RETENTION_PLAN, "latest_commit": commit} | said
         )
 
     def apply_retention(self, request: requests.RetentionApply, call: Call) -> Answer:
@@ -198,9 +202,9 @@ class CapsuleUpkeep:
         self._archiving.stored_cold(name, call)
         return _outcome(name.path, name, "cold_stored", None)
 
-    def _keep(self, call: Call, path: str, plan: dict[str, Any], message: str) -> str:
+    def _keep(self, call: Call, path: str, plan: dict[str, Any], message: str, rewrites: int) -> str:
         changes: Sequence[Change] = (Change(path, ChangeKind.PUT, canonical(plan)),)
-        return self._shelf.land(call, message, changes, None).sha
+        return self._shelf.land(call, message, changes, None, rewrites=rewrites).sha
 
 
 def _outcome(path: str, name: ArchiveName | None, status: str, detail: str | None) -> results.AppliedOne:

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from lamina import limits
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import ACTIVE, KINDS, ROOT, Subject, check_same_subject
-from lamina.continuity.landing import EventWords, landed
+from lamina.continuity.landing import EventWords, written
 from lamina.continuity.shelf.cold import Stub, stub_in
 from lamina.continuity.shelf.envelopes import ArchiveEnvelope, archived, fallback
 from lamina.continuity.shelf.loading import Loaded, loaded, object_in
@@ -184,10 +184,23 @@ class Shelf:
         """The cold stubs among documents."""
         return self._many(tenant_id, found, _stub)
 
-    def land(self, call: Call, message: str, changes: Sequence[Change], words: str | None) -> Commit:
-        """Write changes as one commit, with an event that says so in words. Raises ``Conflict`` (DOCUMENT_CHANGED)."""
+    def rewrites(self, tenant_id: str) -> int:
+        """How often documents of the tenant were erased."""
+        return self._documents.rewrites(tenant_id)
+
+    def land(
+        self,
+        call: Call,
+        message: str,
+        changes: Sequence[Change],
+        words: str | None,
+        *,
+        rewrites: int | None = None,
+    ) -> Commit:
+        """Write changes as one commit, with an event that says so in words. Raises ``Conflict`` (DOCUMENT_CHANGED), also where documents were
+        erased since there were so many ``rewrites``."""
         told = None if words is None else EventWords(changes[0].path, words, "continuity")
-        return landed(self._documents, call, message, changes, told)
+        return written(self._documents, call, message, changes, told, rewrites=rewrites).commit
 
     def head(self, tenant_id: str) -> str | None:
         """The hash of the newest commit."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from lamina import limits
 from lamina.continuity.files.cards import card_of
-from lamina.continuity.landing import landed
+from lamina.continuity.landing import retried, written
 from lamina.coordination.operators import bounds
 from lamina.coordination.operators.compaction import CompactionFile, PlannedFile, is_candidate, plan
 from lamina.coordination.operators.requests import CompactionPlanned, PlanCompaction
@@ -40,6 +40,10 @@ class Compacting:
 
     def run(self, request: PlanCompaction, call: Call) -> Answer:
         """Make a plan of the files that the caller may read, and put it down. No file changes but the report's two."""
+        return Answer(retried(lambda: self._run(request, call)))
+
+    def _run(self, request: PlanCompaction, call: Call) -> CompactionPlanned:
+        rewrites = self._documents.rewrites(call.principal.tenant_id)
         standing, whole = self._candidates(call)
         actions = plan(standing, call.now)
         report_id = stamped_id("compact", self._ids, call)
@@ -63,17 +67,16 @@ class Compacting:
             Change(path, ChangeKind.PUT, content, expected_version=0) for path, content in contents.items()
         ]
         # Nothing is told of it: what is planned is nobody's memory.
-        commit = landed(self._documents, call, f"compact: plan {report_id}", changes, None)
-        return Answer(
-            CompactionPlanned(
-                report_id=report_id,
-                paths=list(contents),
-                committed_files=list(contents),
-                latest_commit=commit.sha or None,
-                summary_counts=counts,
-                degraded=not whole,
-                warnings=[] if whole else [f"only the first {len(standing)} files were looked at"],
-            )
+        message = f"compact: plan {report_id}"
+        done = written(self._documents, call, message, changes, None, rewrites=rewrites)
+        return CompactionPlanned(
+            report_id=report_id,
+            paths=list(contents),
+            committed_files=list(contents),
+            latest_commit=done.commit.sha or None,
+            summary_counts=counts,
+            degraded=not whole,
+            warnings=[] if whole else [f"only the first {len(standing)} files were looked at"],
         )
 
     def _candidates(self, call: Call) -> tuple[list[CompactionFile], bool]:
