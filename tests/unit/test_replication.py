@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.relay import RelayGrant, RelayRight
 from lamina.kernel.time import rfc3339
-from lamina.store.ports.documents import Change, ChangeKind, Write
+from lamina.store.ports.documents import Change, ChangeKind, Write, Written
 from shelves import EVERYWHERE, TENANT
 from tables import every_row
 from together import Agents
@@ -372,6 +373,28 @@ def test_what_is_erased_while_a_push_is_on_its_way_is_not_named_after_it(
 
     monkeypatch.setattr(pair.left, "send", erasing)
     pair.push()
+    assert PLAN not in (text(pair.left, "peers/replication_state.json") or "")
+
+
+@pytest.mark.parametrize("before", [1, 2])
+def test_what_is_erased_before_a_push_is_noted_is_not_named_after_it(
+    monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    pair = Pair(monkeypatch)
+    put(pair.left, "tea")
+    documents, write, times = pair.left.store.documents, pair.left.store.documents.write, 0
+
+    def erasing(writes: Sequence[Write]) -> list[Written]:
+        nonlocal times
+        times += 1
+        if times == before:
+            renewed = without_paths(documents)(TENANT, [PLAN])
+            pair.left.store.traces.erase_documents(TENANT, [PLAN], renewed=renewed)
+        return write(writes)
+
+    monkeypatch.setattr(documents, "write", erasing)
+    pair.push()
+    assert times >= before
     assert PLAN not in (text(pair.left, "peers/replication_state.json") or "")
 
 

@@ -268,7 +268,8 @@ class Pushing:
         new = {each.path: _TRAVELLED for each in gathered.files if each.path not in stored.state.documents}
         if new and rewrites == gathered.rewrites:
             after = stored.state.model_copy(update={"documents": {**stored.state.documents, **new}})
-            written(self._documents, call, "replication: push", [state_change(stored, after)], None)
+            change = state_change(stored, after)
+            written(self._documents, call, "replication: push", [change], None, rewrites=rewrites)
 
     def _kept(
         self, call: Call, pushed: Pushed, url: str, gathered: _Gathered, remote: dict[str, int]
@@ -299,7 +300,8 @@ class Pushing:
             "file_count": pushed.file_count,
         }
         after = stored.state.model_copy(update={"documents": known, "last_push": last})
-        done = written(self._documents, call, "replication: push", [state_change(stored, after)], None)
+        change = state_change(stored, after)
+        done = written(self._documents, call, "replication: push", [change], None, rewrites=rewrites)
         return pushed.model_copy(
             update={
                 "target_url": url,
