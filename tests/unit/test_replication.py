@@ -398,6 +398,16 @@ def test_what_is_erased_before_a_push_is_noted_is_not_named_after_it(
     assert PLAN not in (text(pair.left, "peers/replication_state.json") or "")
 
 
+def test_a_file_that_is_erased_as_it_is_pulled_arrives_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    agents = Agents()
+    agents.grants["bo"] = SYNC
+    put(agents, "tea")
+    traces = agents.store.traces
+    agents.before_next_write(monkeypatch, lambda: traces.erase_documents(TENANT, [PLAN]))
+    pull(agents, file(PLAN, "tea", 1))
+    assert text(agents) == "tea"
+
+
 def test_what_an_earlier_state_named_is_named_no_more_once_anything_is_erased(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

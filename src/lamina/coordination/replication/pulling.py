@@ -123,6 +123,7 @@ class Pulling:
         self, request: Pull, files: Sequence[_File], call: Call, once: IdempotencyEntry | None
     ) -> Pulled:
         tenant_id = call.principal.tenant_id
+        rewrites = self._documents.rewrites(tenant_id)
         stored = stored_state(self._documents, tenant_id)
         standing = self._standing(tenant_id, [each.path for each in files])
         landing = _Landing(dict(stored.state.documents), skipped=len(request.files) - len(files))
@@ -157,6 +158,7 @@ class Pulling:
             changes=changes,
             captures=landing.captures,
             once=None if once is None else _keeping(once, pulled),
+            rewrites=rewrites,
         )
         commit = self._documents.write([write])[0].commit
         return pulled.model_copy(update={"latest_commit": commit.sha or None})
