@@ -274,6 +274,32 @@ def test_what_is_forgotten_comes_back_by_a_replay_and_by_nothing_else(memory: Ke
     assert memory.store.erasing.tombstone(TENANT, fact.id) is None
 
 
+@pytest.mark.parametrize("cascade", ["derived_only", "redact_events"])
+def test_what_is_told_again_after_it_was_forgotten_is_forgotten_no_more(memory: Kept, cascade: str) -> None:
+    """Once what derived its scope anew took it away again, as if nobody had said it since."""
+    layers = (Layer.FACTS, Layer.BELIEFS, Layer.UNDERSTANDING)
+
+    def held() -> dict[Layer, int]:
+        return {layer: len(memory.all_of(layer, ALICE)) for layer in layers}
+
+    said = ("I live in Leipzig.", "I work at Fernhill.", "I like tea.")
+    told = [memory.say(each) for each in said]
+    memory.settle()
+    gone = [each.id for layer in layers for each in memory.all_of(layer, ALICE)]
+    memory.erase(cascade=cascade, records=gone, redact=told if cascade == "redact_events" else [])
+    memory.settle()
+    assert not any(held().values())
+    for each in said:
+        memory.say(each)
+    other = memory.say("Thank you very much.")
+    memory.derive()
+    told_again = held()
+    assert all(told_again.values())
+    memory.erase(redact=[other])  # the scope is derived anew by this
+    memory.settle()
+    assert held() == told_again
+
+
 def test_an_event_that_others_rest_on_keeps_its_place_whatever_was_counted(memory: Kept) -> None:
     gone = memory.say("I live in Leipzig.", scope=HERS, into=TEAM)
     memory.settle()

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from lamina.kernel.events import Event, Stage
 from lamina.kernel.ids import IdSource
-from lamina.kernel.records import Claim, Entity, Mention, Record, Support, order_of
+from lamina.kernel.records import Claim, Entity, Layer, Mention, Record, Support, order_of
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Clock, Instant
 from lamina.store.memory.index import put_text
 from lamina.store.memory.lifecycle import put_lifecycle
@@ -364,12 +365,24 @@ def fill_frozen(aside: Tables, live: Tables, tenant_id: str, scopes: Collection[
 
 
 def forget_aside(aside: Tables, tables: Tables, tenant_id: str, scopes: Collection[Scope]) -> None:
-    """Take from what was derived aside what is forgotten: a call alone brings it back, never a release."""
+    """Take from what was derived aside what is forgotten and was not told again since: a call alone brings it back, never a release."""
     gone = {
         key
         for (tenant, key), stone in tables.tombstones.items()
-        if tenant == tenant_id and stone.scope in scopes
+        if tenant == tenant_id and stone.scope in scopes and not _is_renewed(aside, stone)
     }
     aside.records = {key: row for key, row in aside.records.items() if not _names(key, tenant_id, gone)}
     aside.supports = {key: row for key, row in aside.supports.items() if not _names(key, tenant_id, gone)}
     aside.texts = {key: row for key, row in aside.texts.items() if not _names(key, tenant_id, gone)}
+
+
+def _is_renewed(aside: Tables, stone: Tombstone) -> bool:
+    """Whether a fact was told again after it was forgotten, or another record rests on such a one or has another version since."""
+    tenant_id = stone.tenant_id
+    ties = [row for row in aside.supports.values() if row.tenant_id == tenant_id]
+    below = {stone.id, *(row.source_id for row in ties if row.record_id == stone.id)}
+    told = (row for row in ties if row.record_id in below and row.relation == Tie.EXTRACTED_FROM)
+    if any(row.recorded_at > stone.erased_at for row in told):
+        return True
+    versions = (row for place, row in aside.records.items() if place[:2] == (tenant_id, stone.id))
+    return stone.layer is not Layer.FACTS and any(row.recorded_from > stone.erased_at for row in versions)

@@ -266,7 +266,7 @@ def fill_frozen(connection: apsw.Connection, place: tuple[str, str]) -> None:
 
 
 def forget_aside(connection: apsw.Connection, place: tuple[str, str]) -> None:
-    """Take from what was derived aside what is forgotten: a call alone brings it back, never a release."""
+    """Take from what was derived aside what is forgotten and was not told again since: a call alone brings it back, never a release."""
     ids = [row[0] for row in connection.execute(_SQL["forgotten_aside"], place)]
     for block in ("forget_aside", "forget_supports_aside", "forget_texts_aside"):
         connection.execute(_SQL[block], (place[0], json_list(ids)))

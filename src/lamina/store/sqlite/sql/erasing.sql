@@ -323,9 +323,17 @@ INSERT INTO main.frozen_text SELECT * FROM live.frozen_text
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2));
 
 -- name: forgotten_aside
--- What was derived again aside and is forgotten here: ?2 is a JSON list of scopes.
-SELECT id FROM main.tombstone WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2))
-  AND id IN (SELECT id FROM aside.record);
+-- What was derived again aside and is forgotten here: ?2 is a JSON list of scopes. A fact that was told again since is forgotten no more,
+-- nor is what rests on such a one or has another version since.
+SELECT t.id FROM main.tombstone AS t WHERE t.tenant_id = ?1 AND t.scope IN (SELECT value FROM json_each(?2))
+  AND t.id IN (SELECT id FROM aside.record)
+  AND NOT EXISTS (SELECT 1 FROM aside.support AS s WHERE s.tenant_id = ?1 AND s.record_id = t.id AND s.relation = 'extracted_from'
+                    AND s.recorded_at > t.erased_at)
+  AND NOT EXISTS (
+    SELECT 1 FROM aside.support AS b CROSS JOIN aside.support AS s ON s.tenant_id = b.tenant_id AND s.record_id = b.source_id
+    WHERE b.tenant_id = ?1 AND b.record_id = t.id AND s.relation = 'extracted_from' AND s.recorded_at > t.erased_at)
+  AND (t.layer = 'facts' OR NOT EXISTS (
+    SELECT 1 FROM aside.record AS r WHERE r.tenant_id = ?1 AND r.id = t.id AND r.recorded_from > t.erased_at));
 
 -- name: forget_aside
 -- It stays forgotten: ?2 is a JSON list of ids.
