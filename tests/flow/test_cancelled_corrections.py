@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from given import ALICE, TENANT
+from given import ALICE, TENANT, ManualClock
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import Event, Party
 from lamina.kernel.records import Layer
 from lamina.kernel.time import rfc3339
 from lamina.store.ports.erasing import Erasure
+from lamina.store.sqlite import SqliteStore
 from told import ANA, BOB, DAY, START, Memory
 
 
@@ -150,6 +154,25 @@ def test_a_cancelled_turn_whose_words_are_erased_is_not_derived_by_a_replay(memo
     live, replayed = memory.replayed()
     assert replayed == live
     assert memory.store.records.dependants_of(TENANT, [turn.id]) == {}
+
+
+def test_what_an_older_release_left_of_such_a_turn_is_not_derived_either(tmp_path: Path) -> None:
+    """It kept the mark of how far the turn had come before it was cancelled."""
+    memory = Memory(SqliteStore(tmp_path, clock=ManualClock(), durable=False), ManualClock())
+    turn = memory.tell("I live in Porto.", START)
+    memory.derive()
+    memory.cancel(turn)
+    memory.derive()
+    erasure = Erasure(
+        tenant_id=TENANT, erasure_id="e", by_actor="user:root", cascade="gdpr", scopes=frozenset([ALICE]),
+        redact=[turn.id], factor=0.5, floor=0.3,
+    )  # fmt: skip
+    assert list(erased_in_steps(memory.store, erasure))
+    with closing(sqlite3.connect(tmp_path / "lamina.db")) as database, database:
+        database.execute("UPDATE event SET cancelled_after = 'compressed' WHERE id = ?", (turn.id,))
+    memory.replayed()
+    assert memory.store.records.dependants_of(TENANT, [turn.id]) == {}
+    memory.store.close()
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -181,7 +181,7 @@ class MemoryJobs:
                     del tables.tombstones[place]
             lay_frozen(tables, tables)
             for place, event in tables.events.items():
-                if event.cancelled_after is not Stage.CAPTURED:
+                if event.redacted_by is None and event.cancelled_after is not Stage.CAPTURED:
                     tables.jobs[place] = JobRow(event=event, stage=Stage.EXTRACTED)
             return len(tables.jobs)
 

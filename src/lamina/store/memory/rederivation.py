@@ -201,7 +201,7 @@ def _of(group: ScopeGroup, row: Any) -> bool:  # whatever has a tenant and a sco
 
 def _queue(tables: Tables, events: Any) -> None:
     for event in events:
-        if event.cancelled_after is not Stage.CAPTURED:
+        if event.redacted_by is None and event.cancelled_after is not Stage.CAPTURED:
             tables.jobs[event.tenant_id, event.id] = JobRow(event=event, stage=Stage.EXTRACTED)
 
 

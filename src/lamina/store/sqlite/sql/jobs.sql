@@ -118,10 +118,10 @@ UPDATE job SET state = 'pending', lease_until = NULL, lease_owner = NULL, fence 
 WHERE stage IN (SELECT value FROM json_each(?2)) AND state = 'running' AND lease_owner = ?1;
 
 -- name: requeue_all
--- Queue every event from its first stage, but for those cancelled before it.
+-- Queue every event from its first stage, but for those cancelled before it and those without their words.
 INSERT INTO job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at)
 SELECT tenant_id, id, 1, scope, position, seq, 'pending', 0 FROM event
-WHERE cancelled_after IS NULL OR cancelled_after <> 'captured';
+WHERE redacted_by IS NULL AND (cancelled_after IS NULL OR cancelled_after <> 'captured');
 
 -- name: oldest_pending
 -- When the oldest event that waits for derivation was recorded: the first of each stage and state by its index. ?1 is a

@@ -180,7 +180,7 @@ INSERT INTO main.job SELECT * FROM aside.job WHERE state = 'failed';
 INSERT INTO main.job (tenant_id, event_id, stage, scope, position, event_seq, state, next_attempt_at)
 SELECT tenant_id, id, 1, scope, position, seq, 'pending', 0 FROM main.event
 WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2)) AND position > ?3
-  AND (cancelled_after IS NULL OR cancelled_after <> 'captured');
+  AND redacted_by IS NULL AND (cancelled_after IS NULL OR cancelled_after <> 'captured');
 
 -- name: group_is_current
 -- A group is derived by today's versions.
