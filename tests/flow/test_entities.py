@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 
-from given import ALICE, BOB, TENANT, ManualClock, draft
+from given import ALICE, BOB, TENANT, ManualClock, draft, land
 from lamina.forget.stepping import erased_in_steps
 from lamina.kernel.events import IDENTITY, Context, Directives, Origin, Trust
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.records import Concept, Fact, Layer, Stance
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id, normalise_name
+from lamina.store.entities import deciding_entries
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.log import Capture
 from lamina.store.ports.store import Store
+from lamina.store.ports.writes import Writes
 from lamina.store.sqlite import SqliteStore
 from told import DAY, START, Memory
 
@@ -252,3 +254,19 @@ def test_what_is_told_of_a_name_is_derived_after_the_memory_in_which_it_was_deci
     assert memory.store.records.dependants_of(TENANT, [of("Robert")]) == {}, (
         "a hash of a name confirms a guess"
     )
+
+
+def test_a_decision_that_an_older_release_erased_is_none(memory: Memory) -> None:
+    """It left the tie to the entities. Who asked for one of them was told of a fault."""
+    tell(memory, "Bob", "works_at", "Acme")
+    merge(memory, "Bob", "Robert")
+    memory.derive()
+    (entry,) = deciding_entries(memory.store, TENANT, ALICE, of("Robert"))
+    ties = memory.store.records.dependants_of(TENANT, [of("Robert")])[of("Robert")]
+    erasure = Erasure(
+        tenant_id=TENANT, erasure_id="e", by_actor="user:root", cascade="gdpr", redact=[entry.id]
+    )
+    memory.store.erasing.erase(erasure)
+    land(memory.store, Writes(supports=ties))
+    assert memory.store.records.dependants_of(TENANT, [of("Robert")])
+    assert deciding_entries(memory.store, TENANT, ALICE, of("Robert")) == []

@@ -15,7 +15,8 @@ __all__ = ["deciding_entries", "standing_entity"]
 def deciding_entries(
     store: Store, tenant_id: str, scope: Scope, entity: str, *, seen_at: Instant | None = None
 ) -> list[Event]:
-    """The entries of the log that decided something of an entity in a scope and are derived, in their order."""
+    """The entries of the log that decided something of an entity in a scope and are derived, in their order; without those that lost
+    their content."""
     supports = store.records.dependants_of(tenant_id, [entity]).get(entity, ())
     ids = {
         each.record_id
@@ -23,7 +24,8 @@ def deciding_entries(
         if each.relation == Tie.DECIDES and (seen_at is None or each.recorded_at <= seen_at)
     }
     entries = store.log.get(tenant_id, ids).values()
-    return sorted((each for each in entries if each.scope == scope), key=lambda each: each.position)
+    here = (each for each in entries if each.scope == scope and sameness_of(each) is not None)
+    return sorted(here, key=lambda each: each.position)
 
 
 def standing_entity(
