@@ -275,3 +275,29 @@ def test_who_waits_for_a_turn_that_goes_meanwhile_is_told_that_it_was_taken(
     assert [(each.status_code, each.json()["status"]) for each in (written, corrected)] == [
         (202, "captured")
     ] * 2
+
+
+def test_with_everything_goes_why_something_was_decided(told: Told) -> None:
+    """What was decided goes on: claims may stand by it. Once the reason was told to whoever asked for the entity."""
+    items = told.world.get("/v1/facts", scope=ALICE)["items"]
+    named = {item["object"]["name"]: item["object"]["id"] for item in items if item["object"].get("name")}
+    merge = {"scope": ALICE, "into": named["Leipzig"], "why": "the canary of dilbat"}
+    told.world.post(f"/v1/entities/{named['Fernhill']}/merge", merge)
+    told.worker.drain()
+
+    def decision() -> dict[str, Any]:
+        (found,) = told.world.get(f"/v1/entities/{named['Fernhill']}", scope=ALICE)["decisions"]
+        return dict(found)
+
+    before = decision()
+    told.forget(layers=["facts"], cascade="redact_events", selector={"memory_ids": [items[0]["id"]]})
+    assert decision() == before, "not everything was to go"
+    told.forget(cascade="redact_events", confirm_all=True)
+    assert decision() == {**before, "why": None}
+    kept = told.world.store.log.get("acme", [before["event_id"]])[before["event_id"]]
+    assert "dilbat" not in repr(kept)
+    told.worker.drain()
+    live = list(told.world.store.snapshot())
+    told.world.store.jobs.reset()
+    told.worker.drain()
+    assert live == list(told.world.store.snapshot())

@@ -56,7 +56,7 @@ class Forgetting:
             erasure_id=call.audit_id,
             by_actor=call.principal.actor,
             cascade=cascade,
-            redact=chosen.events,
+            redact=chosen.events | chosen.decisions,
             records=records,
             audit_id=call.audit_id,
             factor=rules.factor,

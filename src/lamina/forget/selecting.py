@@ -29,18 +29,20 @@ _MENTIONS_MAX: Final = 100_000
 @dataclass(frozen=True, slots=True)
 class Selected:
     """Ids of what is to be forgotten: events lose their words, records go. ``fitting`` are the events and records that the selector fits
-    itself, also those named events whose words are gone by now; ``events`` are also those behind the records."""
+    itself, also those named events whose words are gone by now; ``events`` are also those behind the records. ``decisions`` are entries that lose
+    the reason for which somebody made them: where everything is selected."""
 
     events: frozenset[str]
     records: frozenset[str]
     fitting: frozenset[str]
+    decisions: frozenset[str]
 
 
 def selected(store: Store, tenant_id: str, request: Forget) -> Selected:
     """What of a scope a request selects. With ``redact_events`` the events from which the records came are among it."""
     scope, chosen = Scope(request.scope), request.selector
     layers = [Layer(each) for each in request.layers] or list(Layer)
-    events, records = set[str](), set[str]()
+    events, records, decisions = set[str](), set[str](), set[str]()
     if chosen.filters or not chosen.memory_ids:
         fits = _Fits(store, tenant_id, scope, request)
         for layer in _DERIVED:
@@ -50,6 +52,8 @@ def selected(store: Store, tenant_id: str, request: Forget) -> Selected:
                 }
         if Layer.EVENTS in layers and request.cascade == "redact_events":
             events |= {each.id for each in _events(store, tenant_id, scope) if fits.event(each)}
+            if not chosen.filters:
+                decisions = {each.id for each in _entries(store, tenant_id, scope) if each.content.get("why")}
     named_events = {each for each in chosen.memory_ids if is_event(each)}
     named = {each for each in chosen.memory_ids if layer_of(each) in _DERIVED}
     records |= {key for key, held in store.records.scopes_of(tenant_id, named).items() if held == scope}
@@ -59,7 +63,7 @@ def selected(store: Store, tenant_id: str, request: Forget) -> Selected:
     if request.cascade == "redact_events":
         behind = _here(store, tenant_id, scope, _behind(store, tenant_id, records))
         events |= {key for key, each in behind.items() if each.redacted_by is None}
-    return Selected(frozenset(events), frozenset(records), fitting)
+    return Selected(frozenset(events), frozenset(records), fitting, frozenset(decisions))
 
 
 def derived_alone(store: Store, tenant_id: str, request: Forget, fitting: Collection[str]) -> frozenset[str]:
@@ -167,11 +171,20 @@ def _versions(store: Store, tenant_id: str, scope: Scope, layer: Layer) -> Itera
 
 def _events(store: Store, tenant_id: str, scope: Scope) -> Iterator[Event]:
     """The events of a scope that somebody told and that have their words, cancelled ones too."""
+    return (each for each in _log(store, tenant_id, scope) if not each.is_entry)
+
+
+def _entries(store: Store, tenant_id: str, scope: Scope) -> Iterator[Event]:
+    """The entries of a scope that have their content."""
+    return (each for each in _log(store, tenant_id, scope) if each.is_entry)
+
+
+def _log(store: Store, tenant_id: str, scope: Scope) -> Iterator[Event]:
     query = EventQuery(
         tenant_id=tenant_id, scopes=[scope], ascending=True, with_excluded=True, limit=limits.FORGET_PAGE
     )
     while found := store.log.query(query):
-        yield from (each for each in found if not each.is_entry and each.redacted_by is None)
+        yield from (each for each in found if each.redacted_by is None)
         query = replace(query, after=found[-1].position)
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "over_renamed",
     "redacted_event",
     "redacted_share",
+    "unexplained_entry",
     "unnamed_entry",
     "unsent_event",
 ]
@@ -113,17 +114,20 @@ def unsent_event(event: Event) -> Event:
     return replace(event, directives=replace(event.directives, consolidate_into=None, consolidate_only=None))
 
 
+def unexplained_entry(entry: Event) -> Event:
+    """An entry of the log that says what was decided and by whom, and not why."""
+    return replace(entry, content={name: said for name, said in entry.content.items() if name != "why"})
+
+
 def unnamed_entry(entry: Event, stand_in: str) -> Event:
     """An entry of the log that says what was decided, and neither who did nor why."""
     party = Party(stand_in, entry.observed_actor.type)
     caller = entry.caller if entry.caller.startswith(_PROGRAMS) else stand_in
-    content = {name: said for name, said in entry.content.items() if name != "why"}
     return replace(
-        entry,
+        unexplained_entry(entry),
         caller=caller,
         observed_actor=party,
         subject=party,
-        content=content,
         origin=entry.origin._replace(principal=caller),
     )
 
