@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from lamina.errors import Unavailable
 from lamina.kernel.canonical import canonical
+from lamina.store.flushing import sync_folder
 from lamina.store.ports.signing_keys import SealedKey
 
 __all__ = ["KeySeal", "RandomSource", "lost_keys"]
@@ -83,11 +84,7 @@ class KeySeal:
                 os.link(aside, self._path)
         finally:
             aside.unlink()
-        flushed = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(flushed)
-        finally:
-            os.close(flushed)
+        sync_folder(folder)
 
 
 def lost_keys(seal: KeySeal, keys: Iterable[SealedKey]) -> list[SealedKey]:

@@ -13,6 +13,7 @@ from typing import IO, Final
 
 from lamina.errors import Unavailable
 from lamina.kernel.time import SECOND_US, Instant
+from lamina.store.flushing import sync_folder
 
 __all__ = ["BackupFolder"]
 
@@ -71,7 +72,7 @@ class BackupFolder:
             if not whole:
                 unfinished.unlink()
                 return None
-            _sync(self._folder)
+            sync_folder(self._folder)
         except OSError as error:
             raise _cannot_write(self._folder, error) from error
         return target
@@ -109,14 +110,6 @@ class BackupFolder:
 
 def _place(listed: Sequence[Path], made: Path) -> int:
     return next((number for number, path in enumerate(listed) if path.name == made.name), len(listed))
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _cannot_write(folder: Path, error: OSError) -> Unavailable:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from lamina.errors import Invalid, LaminaError, NotFound, Unavailable
 from lamina.kernel.scopes import Scope
+from lamina.store.flushing import sync_folder
 from lamina.store.ports.tombstones import ListedErasure
 
 __all__ = ["NoTombstones", "TombstoneFile"]
@@ -52,7 +53,7 @@ class TombstoneFile:
                 file.flush()
                 os.fsync(file.fileno())
             if is_new:
-                _sync(self._path.parent)
+                sync_folder(self._path.parent)
         except OSError as error:
             raise Unavailable(
                 "CANNOT_WRITE_TOMBSTONES",
@@ -104,11 +105,3 @@ class NoTombstones:
 
 def _whole_lines(data: bytes) -> int:
     return data.rfind(b"\n") + 1
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

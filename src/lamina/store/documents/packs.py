@@ -37,7 +37,6 @@ __all__ = [
     "place_pack",
     "remove_pack",
     "replacing",
-    "sync_folder",
 ]
 
 DEPTH_MAX = 100  # of differences on differences: Git reads any depth, and each new start writes folders whole
@@ -169,15 +168,6 @@ def _write_out() -> Callable[[int, int, int, int], int] | None:
 
 _WRITE_OUT = _write_out()
 _WRITE_AND_WAIT = 7  # SYNC_FILE_RANGE_WAIT_BEFORE, _WRITE and _WAIT_AFTER
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush the names in a folder."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _size_header(type_: int, size: int) -> bytes:

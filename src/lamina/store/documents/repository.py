@@ -24,7 +24,8 @@ from lamina.store.documents.checking import AHEAD, kept_ahead, opened, stands
 from lamina.store.documents.gathering import gathered
 from lamina.store.documents.growing import GrowingPack
 from lamina.store.documents.objects import GitObject
-from lamina.store.documents.packs import UNFINISHED, is_whole, objects_in, remove_pack, sync_folder
+from lamina.store.documents.packs import UNFINISHED, is_whole, objects_in, remove_pack
+from lamina.store.flushing import sync_folder
 
 __all__ = [
     "BRANCH",

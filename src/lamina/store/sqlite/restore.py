@@ -22,8 +22,8 @@ from lamina.store.backups.archive import BackupArchive, open_archive
 from lamina.store.backups.manifest import DATABASE, BackupManifest, BackupMember
 from lamina.store.backups.sealing import Secret, damaged
 from lamina.store.documents.checking import fault_of
-from lamina.store.documents.packs import sync_folder
 from lamina.store.documents.repository import folder_name
+from lamina.store.flushing import sync_folder
 from lamina.store.ports.store import Store
 from lamina.store.sqlite.backup import tenant_states
 from lamina.store.sqlite.connection import translated
