@@ -7,7 +7,7 @@ fact's place in the log stays what it was: readers of an earlier time see what w
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, get_args
+from typing import Final
 
 from lamina.kernel.corrections import Correction
 from lamina.kernel.events import Event
@@ -19,7 +19,7 @@ from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.direct import stated_value
 from lamina.pipeline.ending import end_fact
 from lamina.pipeline.extract.restating import restate
-from lamina.pipeline.extract.values import EntityRef, Kind, LiteralValue, Span, Triple
+from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple, claim_kind
 from lamina.pipeline.hearsay import author_of
 from lamina.pipeline.matters import is_shared, slot_of
 from lamina.pipeline.versions import put_version, tie_at
@@ -86,7 +86,7 @@ def sentence_of(held: Fact, value: EntityRef | LiteralValue, event: Event | None
             subject=EntityRef(held.subject.name, normalise_name(held.subject.name), "thing"),
             predicate=held.predicate,
             object=value,
-            kind=_kind_of(held),
+            kind=claim_kind(held.kind),
             confidence=CORRECTED_CONFIDENCE,
             evidence=Span(0, 0),
             negated=held.negated,
@@ -175,8 +175,3 @@ def object_of(tenant_id: str, value: EntityRef | LiteralValue) -> ObjectValue:
         key = normalise_name(value.name) or value.key
         return ObjectValue("entity", id=entity_id(tenant_id, key), name=value.name)
     return ObjectValue("literal", value=value.value, datatype=value.datatype, unit=value.unit)
-
-
-def _kind_of(fact: Fact) -> Kind:
-    known: tuple[Kind, ...] = get_args(Kind)
-    return next((each for each in known if each == fact.kind), "attribute")

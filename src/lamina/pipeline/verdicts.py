@@ -11,14 +11,22 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from lamina.kernel.events import Event
-from lamina.kernel.feedback import Feedback, JudgedClaim
+from lamina.kernel.feedback import Feedback
 from lamina.kernel.local import to_local
 from lamina.kernel.records import Fact, Loop, ObjectValue
 from lamina.kernel.ties import Tie
 from lamina.language.entities import normalise_name
 from lamina.pipeline.beside import may_end
 from lamina.pipeline.ending import end_fact
-from lamina.pipeline.extract.values import Datatype, EntityRef, EntityType, Kind, LiteralValue, Span, Triple
+from lamina.pipeline.extract.values import (
+    Datatype,
+    EntityRef,
+    EntityType,
+    LiteralValue,
+    Span,
+    Triple,
+    claim_kind,
+)
 from lamina.pipeline.hearsay import author_of
 from lamina.pipeline.versions import put_version, support_of
 from lamina.pipeline.view import View
@@ -76,7 +84,7 @@ def triple_judged(event: Event, feedback: Feedback) -> Triple:
         subject=_entity(claim.subject, claim.subject_type),
         predicate=claim.predicate,
         object=_value(claim.object),
-        kind=_kind(claim),
+        kind=claim_kind(claim.kind),
         confidence=VERDICT_CONFIDENCE,
         evidence=Span(0, 0),
         valid_from=None if as_of_now else to_local(claim.valid_from, event.offset),
@@ -98,8 +106,3 @@ def _value(value: ObjectValue) -> EntityRef | LiteralValue:
     types: tuple[Datatype, ...] = get_args(Datatype)
     datatype: Datatype = next((each for each in types if each == value.datatype), "string")
     return LiteralValue(datatype, value.value, value.unit)
-
-
-def _kind(claim: JudgedClaim) -> Kind:
-    known: tuple[Kind, ...] = get_args(Kind)
-    return next((each for each in known if each == claim.kind), "attribute")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from lamina.kernel.events import MessageRole
 from lamina.language.temporal import TemporalMatch
@@ -31,6 +31,12 @@ Datatype = Literal["string", "integer", "number", "boolean", "date", "duration",
 
 
 FindTimes = Callable[[str, datetime], Sequence[TemporalMatch]]
+
+
+def claim_kind(word: str) -> Kind:
+    """The kind of a claim that a word names, such as that of a stored fact; an attribute where it names none."""
+    known: tuple[Kind, ...] = get_args(Kind)
+    return next((each for each in known if each == word), "attribute")
 
 
 def no_times(text: str, reference: datetime) -> Sequence[TemporalMatch]:  # noqa: ARG001 - the shape of FindTimes
