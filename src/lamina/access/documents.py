@@ -25,6 +25,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.time import duration_us
 from lamina.kernel.vocabularies import VocabularyName
 from lamina.kernel.wire import Request, ScopePath
+from lamina.types.stating import is_share
 
 __all__ = [
     "CATALOGUE",
@@ -128,10 +129,6 @@ def _duration(value: object) -> bool:
     return True
 
 
-def _share(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
 def _cooldown(value: object) -> bool:
     return _duration(value) and 0 <= duration_us(str(value)) <= _COOLDOWN_MAX_US
 
@@ -163,10 +160,10 @@ _DEFAULTS: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "tenant.open_administration": (_flag, "true or false"),
     "relay.open": (_flag, "true or false"),
     "user_memory.open": (_flag, "true or false"),
-    "tenant.confidence_floor": (_share, "a number from 0 to 1"),
+    "tenant.confidence_floor": (is_share, "a number from 0 to 1"),
     "beliefs.cooldown": (_cooldown, "an ISO 8601 duration of at most a day"),
     "beliefs.max_revisions_per_hour": (_per_hour, f"a whole number from 1 to {limits.REVISIONS_PER_HOUR_MAX}"),
-    "beliefs.confidence_after_full_redaction_factor": (_share, "a number from 0 to 1"),
+    "beliefs.confidence_after_full_redaction_factor": (is_share, "a number from 0 to 1"),
     "erasure.drift_threshold": (_events, f"a whole number from 0 to {limits.ERASURE_DRIFT_MAX}"),
     "forget.cascade.default": (lambda value: value in ("derived_only", "redact_events"), "derived_only or redact_events"),
     **{f"ttl.{layer}": (_ttl, "an ISO 8601 duration from PT1M to P100Y") for layer in Layer},
