@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any, Final
 
-from lamina.errors import Gone, Invalid, NotFound
+from lamina.errors import Gone, NotFound
 from lamina.kernel.events import EventDraft
 from lamina.kernel.feedback import judges
 from lamina.kernel.operations import Call
@@ -16,6 +16,7 @@ from lamina.kernel.records import Belief, Claim, Fact, Layer, Loop
 from lamina.kernel.time import FOREVER, Axes, rfc3339
 from lamina.pipeline.matters import is_shared
 from lamina.store.ports.records import RecordQuery, Records
+from lamina.types.envelope import wrong_field
 
 __all__ = ["Judging"]
 
@@ -78,9 +79,11 @@ class Judging:
         call.require_known(found.scope if isinstance(found, Claim) else None, missing)
         assert isinstance(found, Fact | Belief), "it lies in a scope"
         if isinstance(found, Loop) and not found.is_stated:
-            raise _wrong("content.target_id", "names an open loop, which is judged by what is said of it")
+            raise wrong_field(
+                "content.target_id", "names an open loop, which is judged by what is said of it"
+            )
         if found.scope != draft.scope:
-            raise _wrong("scope", "is not that of the record that is judged")
+            raise wrong_field("scope", "is not that of the record that is judged")
         if found.excluded or found.recorded_to is not None:
             raise Gone(
                 "RESOURCE_DELETED",
@@ -132,7 +135,3 @@ def _sentence(said: Claim) -> str:
         return said.text
     denied = "not " if said.negated else ""
     return f"{said.subject.name} {denied}{said.predicate.replace('_', ' ')} {said.object.text}"
-
-
-def _wrong(field: str, reason: str) -> Invalid:
-    return Invalid("INVALID_ENVELOPE", f"{field} {reason}", details={"field": field, "reason": reason})

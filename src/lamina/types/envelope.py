@@ -25,7 +25,7 @@ from lamina.kernel.wire import (
 )
 from lamina.types.stating import require_stated
 
-__all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn"]
+__all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn", "wrong_field"]
 
 Key = Annotated[str, Field(min_length=1, max_length=limits.IDEMPOTENCY_KEY_LENGTH_MAX, pattern=r"^[ -~]+$")]
 """A client's idempotency key: printable ASCII, at most 64 characters."""
@@ -263,22 +263,24 @@ def _with_kind(value: Any) -> Any:  # Any: whatever came in
 def _check_verdict(content: dict[str, Any]) -> None:
     extra = sorted(content.keys() - {"kind", "target_id", "verdict", "note"})
     if content["kind"] != "json":
-        raise _wrong("content.kind", "must be json for feedback with a verdict")
+        raise wrong_field("content.kind", "must be json for feedback with a verdict")
     if extra:
-        raise _wrong(f"content.{extra[0][:64]}", "is no field of feedback: target_id, verdict and note are")
+        raise wrong_field(
+            f"content.{extra[0][:64]}", "is no field of feedback: target_id, verdict and note are"
+        )
     target = content.get("target_id")
     if not isinstance(target, str) or prefix_of(target) not in (Prefix.FACT, Prefix.BELIEF):
-        raise _wrong("content.target_id", "must be the id of a fact or a belief")
+        raise wrong_field("content.target_id", "must be the id of a fact or a belief")
     if content["verdict"] not in VERDICTS:
-        raise _wrong("content.verdict", f"must be one of {', '.join(VERDICTS)}")
+        raise wrong_field("content.verdict", f"must be one of {', '.join(VERDICTS)}")
     note = content.get("note")
     if note is None:
         return
     if not isinstance(note, str) or not note.strip():
-        raise _wrong("content.note", "must be text that is not blank")
+        raise wrong_field("content.note", "must be text that is not blank")
     if len(note) > limits.CORRECTION_WORDS_LENGTH_MAX:
         most = limits.CORRECTION_WORDS_LENGTH_MAX
-        raise _wrong("content.note", f"has {len(note)} characters, {most} are allowed")
+        raise wrong_field("content.note", f"has {len(note)} characters, {most} are allowed")
 
 
 def _check_content(content: dict[str, Any]) -> None:
@@ -304,33 +306,37 @@ def _is_usual(content: dict[str, Any]) -> bool:
 def _check_any_content(content: dict[str, Any]) -> None:
     kind = content.get("kind")
     if kind not in _KINDS:
-        raise _wrong("content.kind", "is required" if kind is None else f"must be one of {', '.join(_KINDS)}")
+        raise wrong_field(
+            "content.kind", "is required" if kind is None else f"must be one of {', '.join(_KINDS)}"
+        )
     if kind in ("message", "text"):
         text = content.get("text")
         if not isinstance(text, str) or not text.strip():
-            raise _wrong("content.text", f"is required for kind {kind}, as text that is not blank")
+            raise wrong_field("content.text", f"is required for kind {kind}, as text that is not blank")
         if len(text) > limits.TEXT_LENGTH_MAX:
-            raise _wrong("content.text", f"has {len(text)} characters, {limits.TEXT_LENGTH_MAX} are allowed")
+            raise wrong_field(
+                "content.text", f"has {len(text)} characters, {limits.TEXT_LENGTH_MAX} are allowed"
+            )
     if kind == "message" and content.get("role") not in _ROLES:
-        raise _wrong("content.role", f"is required for kind message: one of {', '.join(_ROLES)}")
+        raise wrong_field("content.role", f"is required for kind message: one of {', '.join(_ROLES)}")
     if kind == "triple":
         try:
             require_stated(content)
         except ValueError as error:
             field, reason = error.args
-            raise _wrong(f"content.{field}", reason) from error
+            raise wrong_field(f"content.{field}", reason) from error
     media = content.get("media")
     if media is not None and (not isinstance(media, list) or len(media) > limits.MEDIA_MAX):
-        raise _wrong("content.media", f"must be a list of at most {limits.MEDIA_MAX} blob references")
+        raise wrong_field("content.media", f"must be a list of at most {limits.MEDIA_MAX} blob references")
     flat = all(type(value) is str for value in content.values())
     if not flat and _depth(content, limits.CONTENT_DEPTH_MAX + 1) > limits.CONTENT_DEPTH_MAX:
-        raise _wrong("content", f"is nested deeper than {limits.CONTENT_DEPTH_MAX}")
+        raise wrong_field("content", f"is nested deeper than {limits.CONTENT_DEPTH_MAX}")
     if kind != "message" or len(content) > 3:
         size = len(canonical(content))
         if size > limits.CONTENT_BYTES_MAX:
-            raise _wrong("content", f"has {size} bytes, {limits.CONTENT_BYTES_MAX} are allowed")
+            raise wrong_field("content", f"has {size} bytes, {limits.CONTENT_BYTES_MAX} are allowed")
     if "\x00" in "".join((*content, *content.values())) if flat else holds_nul(content):
-        raise _wrong("content", "contains the character NUL")
+        raise wrong_field("content", "contains the character NUL")
 
 
 def _check_free(value: Any) -> None:
@@ -358,5 +364,6 @@ def _depth(value: Any, most: int) -> int:
     return 1 + max(_depth(child, most - 1) for child in children)
 
 
-def _wrong(field: str, reason: str) -> Invalid:
+def wrong_field(field: str, reason: str) -> Invalid:
+    """The refusal of a field of an envelope; ``reason`` goes on behind its name."""
     return Invalid("INVALID_ENVELOPE", f"{field} {reason}", details={"field": field, "reason": reason})
