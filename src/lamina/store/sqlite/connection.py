@@ -28,7 +28,7 @@ from lamina.store.rows import Row
 from lamina.store.sqlite.works import AwaitedWrite, Land, NoRiders, ReadsFirst, Riders
 from lamina.store.sqlite.write_queue import Settled, Write, WriteQueue, unavailable
 
-__all__ = ["Readers", "Writer", "open_connection", "translated"]
+__all__ = ["Readers", "Writer", "open_connection", "pragma_number", "translated"]
 
 _LOG = logging.getLogger("lamina.store")
 
@@ -66,6 +66,13 @@ def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> ap
     connection.execute(f"PRAGMA cache_size = {-2_000 if read_only else -16_000}")
     connection.execute("PRAGMA temp_store = memory")
     return connection
+
+
+def pragma_number(connection: apsw.Connection, name: str) -> int:
+    """The value of a pragma that is a number, such as ``page_size``."""
+    value = connection.pragma(name)
+    assert isinstance(value, int), "it is a number"
+    return value
 
 
 def _wait_while_busy() -> Callable[[int], bool]:

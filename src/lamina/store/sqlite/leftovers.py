@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import apsw
 import pygit2
 
 from lamina.store.documents.checking import opened
 from lamina.store.documents.repository import repositories_aside
-from lamina.store.sqlite.connection import open_connection
+from lamina.store.sqlite.connection import open_connection, pragma_number
 from lamina.store.sqlite.copies import COPIES
 from lamina.store.sqlite.rederivation import ASIDE
 from lamina.store.sqlite.upkeep import REPOSITORIES
@@ -48,7 +47,7 @@ def _in_database(path: Path) -> Iterator[str]:
         # What this reads from stays as it is while the transaction is open: nothing newer is moved into the file.
         connection.execute("BEGIN")
         connection.execute("SELECT 1 FROM migration LIMIT 1").fetchall()
-        dirty = _dirty_pages(path, _pragma(connection, "page_size"))
+        dirty = _dirty_pages(path, pragma_number(connection, "page_size"))
         if dirty:
             yield f"{dirty} free pages of the database hold something"
 
@@ -123,9 +122,3 @@ def _named(git: pygit2.Repository) -> set[pygit2.Oid]:
             if isinstance(entry, pygit2.Tree):
                 waiting += [each.id for each in entry]
     return named
-
-
-def _pragma(connection: apsw.Connection, name: str) -> int:
-    value = connection.pragma(name)
-    assert isinstance(value, int), "it is a number"
-    return value

@@ -16,7 +16,7 @@ import apsw
 from lamina import limits
 from lamina.store.blocks import load_blocks
 from lamina.store.ports.traces import Scrubbed
-from lamina.store.sqlite.connection import Writer, open_connection, translated
+from lamina.store.sqlite.connection import Writer, open_connection, pragma_number, translated
 from lamina.store.sqlite.gaps import clear_gaps, mostly_moved
 
 __all__ = ["scrub"]
@@ -31,7 +31,7 @@ def scrub(path: Path, writer: Writer) -> Scrubbed:
     """Mirrors ``Traces.scrub``: give free pages back, empty the write-ahead file."""
     # Pages are flushed as they are moved or cleared, and a commit that only says so needs to outlast nothing.
     with translated(), contextlib.closing(open_connection(path, durable=False)) as connection:
-        rewritten = _pragma(connection, "auto_vacuum") != _INCREMENTAL
+        rewritten = pragma_number(connection, "auto_vacuum") != _INCREMENTAL
         if rewritten:
             _LOG.info("the database is written anew, once, so that its free pages hold nothing of before")
             connection.execute("VACUUM").fetchall()
@@ -44,10 +44,10 @@ def scrub(path: Path, writer: Writer) -> Scrubbed:
 
 def _free(connection: apsw.Connection, writer: Writer) -> int:
     """Give the free pages at the end back to the system; how many there were."""
-    before = left = _pragma(connection, "freelist_count")
+    before = left = pragma_number(connection, "freelist_count")
     while left:
         writer.write(_freed)
-        now = _pragma(connection, "freelist_count")
+        now = pragma_number(connection, "freelist_count")
         if now >= left:
             break  # others free pages as fast
         left = now
@@ -69,9 +69,3 @@ def _empty_log(connection: apsw.Connection) -> bool:
             return True
         time.sleep(_AGAIN_S)
     return False
-
-
-def _pragma(connection: apsw.Connection, name: str) -> int:
-    value = connection.pragma(name)
-    assert isinstance(value, int), "it is a number"
-    return value
