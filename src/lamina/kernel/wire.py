@@ -21,6 +21,7 @@ from pydantic import (
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.ids import Prefix, parse_id
 from lamina.kernel.local import LocalTime, local_bound, local_time, offset_of, offset_text
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import day_or_instant, instant, rfc3339
@@ -41,6 +42,7 @@ __all__ = [
     "Text",
     "decode_cursor",
     "encode_cursor",
+    "id_field",
 ]
 
 
@@ -240,6 +242,11 @@ def _invalid_cursor() -> Invalid:
         "the cursor was not made by this list",
         hint="pass next_cursor back unchanged, with the same filters; leave it out to start over",
     )
+
+
+def id_field(prefix: Prefix) -> BeforeValidator:
+    """Annotation of a text that has to be an id of one kind; raises as ``parse_id`` does."""
+    return BeforeValidator(lambda value: parse_id(value, prefix) if isinstance(value, str) else value)
 
 
 Limit = Annotated[int, Field(ge=1, le=limits.PAGE_LIMIT_MAX)]

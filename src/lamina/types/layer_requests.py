@@ -9,10 +9,10 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
-from lamina.kernel.ids import Prefix, parse_id, prefix_of
+from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.records import Stance, layer_of
 from lamina.kernel.time import Axes, Instant, Interval
-from lamina.kernel.wire import BoundText, Limit, LocalBoundText, Request, ScopePath, Text
+from lamina.kernel.wire import BoundText, Limit, LocalBoundText, Request, ScopePath, Text, id_field
 from lamina.types.times import Natural, Range, bad_range, by_the_reference, refuse_two_validities
 
 __all__ = [
@@ -39,10 +39,6 @@ __all__ = [
 
 View = Literal["local", "holistic", "descend"]
 """``local`` is exactly the scope, ``holistic`` walks up from it, ``descend`` walks down."""
-
-
-def _id_of(prefix: Prefix) -> BeforeValidator:
-    return BeforeValidator(lambda value: parse_id(value, prefix) if isinstance(value, str) else value)
 
 
 def _memory_id(value: object) -> object:
@@ -216,31 +212,31 @@ class _OneRecord(Request):
 class EventId(Request):
     """One event."""
 
-    event_id: Annotated[str, _id_of(Prefix.EVENT)]
+    event_id: Annotated[str, id_field(Prefix.EVENT)]
 
 
 class EpisodeId(_OneRecord):
     """One episode."""
 
-    episode_id: Annotated[str, _id_of(Prefix.EPISODE)]
+    episode_id: Annotated[str, id_field(Prefix.EPISODE)]
 
 
 class FactId(_OneRecord):
     """One fact."""
 
-    fact_id: Annotated[str, _id_of(Prefix.FACT)]
+    fact_id: Annotated[str, id_field(Prefix.FACT)]
 
 
 class BeliefId(_OneRecord):
     """One belief."""
 
-    belief_id: Annotated[str, _id_of(Prefix.BELIEF)]
+    belief_id: Annotated[str, id_field(Prefix.BELIEF)]
 
 
 class ConceptId(_OneRecord):
     """One concept, in its newest version, the one held at ``as_of``, or the one of a number."""
 
-    concept_id: Annotated[str, _id_of(Prefix.CONCEPT)]
+    concept_id: Annotated[str, id_field(Prefix.CONCEPT)]
     version: Annotated[int, Field(ge=1)] | None = None
 
 
@@ -258,7 +254,7 @@ class RelatedRequest(Request):
     """The concepts that a concept leads to, over at most ``depth`` edges, of one relation or of any: one of the contract or of the
     vocabularies that are active for the concept's scope."""
 
-    concept_id: Annotated[str, _id_of(Prefix.CONCEPT)]
+    concept_id: Annotated[str, id_field(Prefix.CONCEPT)]
     relation: Name | None = None
     depth: Annotated[int, Field(ge=1, le=limits.CONCEPT_DEPTH_MAX)] = 1
     limit: Limit = limits.PAGE_LIMIT_DEFAULT

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.events import LifecycleRow
-from lamina.kernel.ids import Prefix, parse_id
+from lamina.kernel.ids import Prefix
 from lamina.kernel.views.parts import Stamp
-from lamina.kernel.wire import Limit, Request, Result, ScopePath, Text
+from lamina.kernel.wire import Limit, Request, Result, ScopePath, Text, id_field
 
 __all__ = [
     "AnswerForgotten",
@@ -55,12 +55,8 @@ class LifecycleName(StrEnum):
     ERASURE_COMPLETE = "erasure_complete"
 
 
-def _id_of(prefix: Prefix) -> BeforeValidator:
-    return BeforeValidator(lambda value: parse_id(value, prefix) if isinstance(value, str) else value)
-
-
-_EventId = Annotated[str, _id_of(Prefix.EVENT)]
-_LifecycleId = Annotated[str, _id_of(Prefix.LIFECYCLE)]
+_EventId = Annotated[str, id_field(Prefix.EVENT)]
+_LifecycleId = Annotated[str, id_field(Prefix.LIFECYCLE)]
 
 
 class LifecycleFilters(Request):
@@ -73,10 +69,10 @@ class LifecycleFilters(Request):
     scope: ScopePath | None = None
     event_id: _EventId | None = None
     job_id: Annotated[str, Field(max_length=64)] | None = None
-    batch_id: Annotated[str, _id_of(Prefix.BATCH)] | None = None
-    import_id: Annotated[str, _id_of(Prefix.IMPORT)] | None = None
-    export_id: Annotated[str, _id_of(Prefix.EXPORT)] | None = None
-    erasure_id: Annotated[str, _id_of(Prefix.ERASURE)] | None = None
+    batch_id: Annotated[str, id_field(Prefix.BATCH)] | None = None
+    import_id: Annotated[str, id_field(Prefix.IMPORT)] | None = None
+    export_id: Annotated[str, id_field(Prefix.EXPORT)] | None = None
+    erasure_id: Annotated[str, id_field(Prefix.ERASURE)] | None = None
     events: Annotated[list[LifecycleName], Field(min_length=1, max_length=len(LifecycleName))] | None = None
     since_lifecycle_id: _LifecycleId | None = None
 
