@@ -304,7 +304,7 @@ class Loop(Fact):
 
     @property
     def due_from(self) -> Instant | None:
-        """When that day begins."""
+        """The first instant of the day on which it is due, by that clock; None without such a day."""
         if self.due_at is None:
             return None
         ahead = (self.due_offset or 0) * 60 * SECOND_US

@@ -120,7 +120,7 @@ class FactState(NamedTuple):
 
     @classmethod
     def of(cls, fact: Fact) -> FactState:
-        """That of a fact at hand."""
+        """The state of a fact that was read as a whole."""
         replaced = fact.superseded_by is not None or fact.recorded_to is not None
         told = not (fact.negated or fact.external or fact.is_beside)
         counts = told and not replaced and fact.is_stated

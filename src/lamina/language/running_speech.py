@@ -105,7 +105,7 @@ def labelled_sentence(text: str) -> str:
 
 
 def within(cuts: tuple[Cut, ...], start: int, end: int) -> bool:
-    """Whether any of ``text[start:end]`` stands apart."""
+    """Whether any of ``text[start:end]`` lies in a cut, which is a part that is not running speech."""
     return any(begin < max(end, start + 1) and start < until for begin, until in cuts)
 
 

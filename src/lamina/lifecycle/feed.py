@@ -94,7 +94,7 @@ class Feed:
                 self._thread = thread
 
     def remove(self, listener: Listener) -> None:
-        """Wake a listener no more."""
+        """Stop waking a listener, whose stream has ended."""
         with self._lock:
             self._listeners.discard(listener)
 

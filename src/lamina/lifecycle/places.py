@@ -21,7 +21,7 @@ class PlacesMax:
 
 
 class Places:
-    """The places of streams."""
+    """Counts the streams that are open, against the bounds of an actor, of a tenant and of this process."""
 
     def __init__(self, most: PlacesMax, taken: PlacesTaken | None = None) -> None:
         """``taken`` counts those of callers: this process's own unless given."""
@@ -41,7 +41,7 @@ class Places:
             raise _too_many(self._most.in_all, "of this server")
 
     def give(self, tenant_id: str, actor: str) -> None:
-        """Count a stream out."""
+        """Count a stream out that ended."""
         self._open.give([()])
         self._taken.give([(tenant_id, actor), (tenant_id,)])
 

@@ -22,7 +22,7 @@ class RowEvent:
 
 
 def told(row: LifecycleRow) -> RowEvent:
-    """A row with its event."""
+    """A row with the server-sent event that it becomes."""
     data = StreamedRow(
         event_id=row.event_id,
         job_id=row.job_id,

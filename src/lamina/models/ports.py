@@ -55,7 +55,7 @@ class TokenRows:
 
     @classmethod
     def unread(cls, count: int) -> TokenRows:
-        """So many texts without any."""
+        """``count`` texts of which no token vectors were read."""
         return cls(np.zeros((0, 0), np.int8), np.zeros(0, np.float32), np.zeros(count, np.intp))
 
     @classmethod

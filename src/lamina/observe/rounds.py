@@ -64,7 +64,7 @@ class Failures:
         return doubling_us(limits.ROUND_BACKOFF_BASE_S, times, limits.ROUND_BACKOFF_S_MAX) / SECOND_US
 
     def over(self, part: str) -> None:
-        """A round of a part succeeded."""
+        """A round of a part succeeded: the part is no longer among those that fail."""
         if part not in self._standing:
             return
         with self._lock:

@@ -41,7 +41,7 @@ class Drafting:
         self._origins: dict[Trust, Origin] = {}
 
     def draft_of(self, item: Item) -> EventDraft:
-        """That of an item."""
+        """The draft of the event that an item becomes."""
         principal, named = self._principal, item.observed_actor or self._actor
         observed_actor = self._party(named) if named else self._caller
         return EventDraft(

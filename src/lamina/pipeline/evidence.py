@@ -81,7 +81,7 @@ class Conviction:
 
     @property
     def claim_key(self) -> str:
-        """That of its facts."""
+        """The claim that all of its facts make."""
         return self.facts[0].claim_key
 
     @property

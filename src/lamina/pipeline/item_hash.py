@@ -26,7 +26,7 @@ class ItemHashes:
         self._parties: dict[tuple[str | None, ...], str] = {}
 
     def of(self, item: Item) -> str:
-        """That of one of them."""
+        """``sha256:<hex>`` of one item."""
         text = self._text(item) if _is_plain(item) else _FIELDS.encode(vars(item))
         return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 

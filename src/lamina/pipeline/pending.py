@@ -41,7 +41,7 @@ class Pending:
         return copied
 
     def add(self, writes: Writes) -> None:
-        """What the next event derived."""
+        """Add what the next event of the batch derived."""
         for record in writes.records:
             versions = self._versions[record.tenant_id, record.id]
             if not versions:

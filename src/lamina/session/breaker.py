@@ -51,7 +51,7 @@ class Breaker:
             return True
 
     def left(self) -> None:
-        """Who was admitted asks no more."""
+        """Somebody who was admitted is done, with whatever outcome: the next one may try."""
         with self._lock:
             self._is_tried = False
 

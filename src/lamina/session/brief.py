@@ -20,7 +20,7 @@ __all__ = ["Briefing"]
 
 
 class Briefing:
-    """Handler of the read."""
+    """Handler of ``POST /brief``."""
 
     def __init__(self, store: Store, associator: Associator | None = None) -> None:
         self._store = store

@@ -47,7 +47,7 @@ def is_permanent(error: Exception) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """What one batch did."""
+    """How many turns were claimed, folded and delivered, and of how many the delivery failed for good."""
 
     claimed: int = 0
     folded: int = 0
@@ -104,7 +104,7 @@ class Drain:
         return done
 
     def step(self) -> Drained:
-        """One batch."""
+        """Claim the next batch of turns that are due, fold and deliver them; all zero where none is due."""
         now = self._clock.now()
         rows = self._store.sessions.claim(
             limit=limits.OUTBOX_BATCH_MAX,

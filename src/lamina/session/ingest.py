@@ -87,7 +87,7 @@ def turn_capture(
 
 
 class Ingesting:
-    """Handler of the write."""
+    """Handler of ``POST /ingest``."""
 
     def __init__(self, store: Store, *, session_of: Callable[[], str] = new_session) -> None:
         self._store = store

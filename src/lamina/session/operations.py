@@ -42,7 +42,7 @@ _CLOSED: Final = ("INTERNAL_TOKEN_REQUIRED",)
 
 @dataclass(frozen=True, slots=True)
 class SessionHandlers:
-    """Everybody who answers."""
+    """The handlers behind the operations."""
 
     ingesting: Ingesting
     briefing: Briefing

@@ -45,7 +45,7 @@ _BEFORE: Final = 40
 
 
 def with_apostrophes(text: str) -> Iterator[Edit]:
-    """Where the apostrophes are missing."""
+    """The edits that put in the apostrophes which are missing."""
     for match in _WORD.finditer(text):
         form = match[0].lower()
         if form not in FORMS or _PART_OF_WORD.match(text, match.start() - 1 if match.start() else len(text)):

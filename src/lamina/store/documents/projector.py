@@ -45,7 +45,7 @@ _LOOKING = "looking for erased documents"
 
 
 class CommitRows(Protocol):
-    """The rows that are followed."""
+    """What the projection asks of an engine: the commits of its rows, and to keep the hashes that they get in git."""
 
     def tenants(self) -> list[str]:
         """The tenants that have documents."""

@@ -97,7 +97,7 @@ class Peppers(Protocol):
     """The peppers of each tenant, numbered from 1."""
 
     def current(self, tenant_id: str) -> Pepper | None:
-        """The newest, or None."""
+        """The tenant's newest pepper; None where it has none yet."""
         ...
 
     def get(self, tenant_id: str, version: int) -> Pepper | None:
