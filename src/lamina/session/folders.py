@@ -12,7 +12,7 @@ from lamina.observe.rounds import Failures
 from lamina.session.accepting import fault_of
 from lamina.session.folding import TurnWords, fold_turn
 
-__all__ = ["Folded", "Folder", "GeneratingFolder"]
+__all__ = ["Folded", "GeneratingFolder", "TurnFolder"]
 
 _LOG = logging.getLogger("lamina.session")
 _PART: Final = "the wording of summaries"
@@ -36,7 +36,7 @@ class Folded(NamedTuple):
     tokens_out: int = 0
 
 
-class Folder(Protocol):
+class TurnFolder(Protocol):
     """Puts a turn into a summary; ``name`` says who does."""
 
     @property
@@ -59,11 +59,11 @@ class GeneratingFolder:
 
     @property
     def name(self) -> str:
-        """Mirrors ``Folder.name``."""
+        """Mirrors ``TurnFolder.name``."""
         return self._generator.name
 
     def fold(self, summary: str, turn: TurnWords) -> Folded:
-        """Mirrors ``Folder.fold``."""
+        """Mirrors ``TurnFolder.fold``."""
         shown = TurnWords(turn.role, turn.text[:_TURN_CHARS_MAX])
         # As JSON: whatever a turn says, it cannot end the string that it stands in.
         told = json.dumps({"summary": summary, "speaker": shown.role, "turn": shown.text}, ensure_ascii=False)

@@ -26,7 +26,7 @@ from lamina.pipeline.readings.question import TurnQuestion
 from lamina.session.breaker import Breaker, is_away
 from lamina.session.bridging import Bridging
 from lamina.session.cited_asking import CitedAsker
-from lamina.session.folders import Folder, GeneratingFolder
+from lamina.session.folders import GeneratingFolder, TurnFolder
 from lamina.session.record_questions import RecordQuestions
 from lamina.session.spending import Budget
 from lamina.session.turn_questions import TurnQuestions
@@ -53,7 +53,7 @@ class Inquirer:
         clock: Clock,
         generator: Generator,
         *,
-        folder: Folder | None = None,
+        folder: TurnFolder | None = None,
         failures: Failures | None = None,
         sleep: Callable[[float], None] = time.sleep,
         owner: str = "inquirer",

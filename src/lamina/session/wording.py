@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lamina import limits
 from lamina.kernel.events import Event
 from lamina.kernel.time import Clock
-from lamina.session.folders import Folder
+from lamina.session.folders import TurnFolder
 from lamina.session.folding import bridge_text, fold_turn, fold_turns, said_of
 from lamina.session.retelling import hash_of_fold
 from lamina.session.spending import day_of
@@ -31,7 +31,7 @@ class Rewording:
     """Words the turns of a store with a folder."""
 
     store: Store
-    folder: Folder
+    folder: TurnFolder
     clock: Clock
 
     def settle(self, inquiry: Inquiry, *, by_rules: bool = False) -> bool:
