@@ -18,7 +18,7 @@ from lamina.errors import LaminaError, Unavailable
 from lamina.kernel.history_settings import HistorySettings
 from lamina.kernel.relay import RelayGrant, RelayRight
 from lamina.kernel.time import rfc3339
-from lamina.store.ports.documents import Change, ChangeKind, Write, Written
+from lamina.store.ports.documents import Change, ChangeKind, LandedWrite, Write
 from shelves import EVERYWHERE, TENANT
 from tables import every_row
 from together import Agents
@@ -384,7 +384,7 @@ def test_what_is_erased_before_a_push_is_noted_is_not_named_after_it(
     put(pair.left, "tea")
     documents, write, times = pair.left.store.documents, pair.left.store.documents.write, 0
 
-    def erasing(writes: Sequence[Write]) -> list[Written]:
+    def erasing(writes: Sequence[Write]) -> list[LandedWrite]:
         nonlocal times
         times += 1
         if times == before:
