@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from lamina.kernel.scopes import Scope
 from lamina.store.ports.documents import Change
 from lamina.store.ports.store import Store
-from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned, Scrubbed
+from lamina.store.ports.traces import ErasedBeside, ErasedDocuments, Owned
 
 __all__ = ["Cleared", "clear_places"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """What went: rows by table, documents, reminders; and what was done to the files."""
+    """What went: rows by table, documents, reminders."""
 
     rows: Mapping[str, int]
     documents: ErasedDocuments
     reminders: int
-    scrubbed: Scrubbed
 
 
 def clear_places(
@@ -57,4 +56,5 @@ def clear_places(
     rows = traces.erase_beside(beside)
     documents = traces.erase_documents(tenant_id, owned.paths, renewed=renewed)
     reminders = traces.erase_schedule(tenant_id, owned.schedule_ids)
-    return Cleared(rows, documents, reminders, traces.scrub())
+    traces.scrub()
+    return Cleared(rows, documents, reminders)

@@ -7,7 +7,7 @@ Nothing here decides what is erased. Each function is a few bounded transactions
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lamina.kernel.scopes import Scope
@@ -88,7 +88,6 @@ class Scrubbed:
     pages_freed: int = 0
     rewritten: bool = False
     log_emptied: bool = True
-    files_removed: tuple[str, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
