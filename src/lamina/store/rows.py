@@ -6,7 +6,6 @@ Whatever an engine keeps, its ``snapshot`` shows these rows, so that one engine 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from sys import intern
 from typing import Any, Final
 
@@ -323,7 +322,7 @@ def read_head(row: Row) -> RecordHead:
     common = (
         intern(record_id),
         _LAYERS[layer],
-        _scope(scope),
+        Scope(scope),
         version,
         bool(excluded),
         stance == _DEPRECATED,
@@ -362,14 +361,6 @@ def read_head(row: Row) -> RecordHead:
         said.get("fades_at"),
         offsets[1] if offsets else None,
     )
-
-
-_SCOPES_SHARED_MAX: Final = 1024
-
-
-@lru_cache(maxsize=_SCOPES_SHARED_MAX)
-def _scope(text: str) -> Scope:
-    return Scope(text)
 
 
 _LAYERS: Final = {layer.value: layer for layer in Layer}
