@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets import Question, Scope, encode
+from lamina.index.bm25 import K1, B
 from lamina.kernel.time import Instant, from_datetime
 from lamina.language.questions import asks_assistant, sentence_shares
 from lamina.language.temporal import question_window
@@ -21,12 +22,9 @@ from lamina.models.ports import TokenRows
 from lamina.recall.plan import WIDE
 from lamina.recall.rank import worth_reading
 from lamina.recall.signals import (
-    K1,
-    B,
     QuestionFeatures,
     ScopeStatistics,
     Turns,
-    idf,
     persons_named,
     term_counts,
 )
@@ -72,7 +70,7 @@ class Index:
         norms = K1 * (1 - B + B * self.lengths / statistics.terms_mean)
         for term in terms:
             for at, count in self.postings.get(term, ()):
-                scores[at] += idf(term, statistics) * count * (K1 + 1) / (count + norms[at])
+                scores[at] += statistics.idf(term) * count * (K1 + 1) / (count + norms[at])
         return scores
 
     def ask(self, number: int) -> Asked:

@@ -20,7 +20,6 @@ from lamina.recall.signals import (
     ScopeStatistics,
     Turns,
     bm25,
-    idf,
     persons_named,
     session_bm25,
     signal_matrix,
@@ -80,7 +79,7 @@ def test_bm25_equals_the_naive_formula() -> None:
         )
         for text in texts
     ]
-    idfs = np.array([idf(term, SCOPE) for term in QUESTION.terms], np.float32)
+    idfs = np.array([SCOPE.idf(term) for term in QUESTION.terms], np.float32)
     assert bm25(term_counts(texts, QUESTION.terms), lengths, idfs, 6.0) == pytest.approx(expected, abs=1e-5)
 
 

@@ -38,7 +38,7 @@ from lamina.models.ports import Float32Array
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool
 from lamina.recall.score import EVIDENCE_TOP, ScoredEvent, ScoredRecord
-from lamina.recall.signals import SIGNALS, Turns, idf
+from lamina.recall.signals import SIGNALS, Turns
 
 __all__ = [
     "ANSWERABLE_FROM",
@@ -119,7 +119,7 @@ def answer_figures(
     turns, first = pool.turns, best[0].at if best else None
     told = [] if first is None else [_terms_of(plan, turns.counts[first])]
     around = [] if first is None else [_terms_of(plan, _with_neighbours(turns, first))]
-    weights = {term: idf(term, pool.statistics) for term in plan.terms}
+    weights = {term: pool.statistics.idf(term) for term in plan.terms}
     rarest = dict(sorted(weights.items(), key=lambda entry: -entry[1])[:_RAREST])
     unread = float(any(not pool.pooled[one.at].any() for one in best[:EVIDENCE_TOP]))
     person = _Person.of(pool, plan, weights, best[:_COMPARED])

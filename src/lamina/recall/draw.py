@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from lamina import limits
 from lamina.index.best import best
-from lamina.index.bm25 import idf
 from lamina.index.columns import NONE, BoolArray, Float32Array, Rows
 from lamina.index.scope import Places, ScopeIndex
 from lamina.kernel.records import Layer
@@ -146,7 +145,7 @@ class _Arms:
     def search_words(self) -> None:
         """Look for what shares words with the question, and for what is newest where that is asked for."""
         plan, breadth, known = self._plan, self._plan.breadth, self._statistics
-        weights = {term: idf(found, known.turns) for term, found in known.turns_with_term.items()}
+        weights = {term: known.idf(term) for term in known.turns_with_term}
         found: list[_Scored] = []
         for number, (index, mask, window) in enumerate(self._searched()):
             frequencies = self._figures[number].frequencies

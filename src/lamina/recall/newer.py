@@ -23,7 +23,7 @@ from lamina.language.questions import asks_past
 from lamina.recall.plan import Plan
 from lamina.recall.retrieve import EventPool
 from lamina.recall.score import ScoredEvent
-from lamina.recall.signals import ALONE, idf
+from lamina.recall.signals import ALONE
 
 __all__ = [
     "ALIKE",
@@ -141,7 +141,7 @@ def pair_figures(pool: EventPool, plan: Plan, turns: Sequence[ScoredEvent]) -> N
     nearness = np.array([one.ranked.nearness for one in turns])
     cosines = np.array([one.ranked.cosines for one in turns], np.float64)
     rows = pool.pooled[at]
-    weights = np.array([idf(term, pool.statistics) for term in plan.terms])
+    weights = np.array([pool.statistics.idf(term) for term in plan.terms])
     held = (pool.turns.counts[at] > 0).astype(np.float64)
     named = pool.turns.named[at]
     days = pool.turns.observed_at[at] / DAY_US

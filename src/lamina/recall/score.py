@@ -9,7 +9,6 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from lamina.index.bm25 import idf
 from lamina.kernel.records import Fact, Record
 from lamina.language.tokens import term_set
 from lamina.recall.plan import Plan
@@ -94,7 +93,7 @@ def evidence_strength(
 
 def _coverage(pool: EventPool, said: Collection[str], without_terms: float) -> float:
     """The share of the question's content words in ``said``, weighed by rarity."""
-    total = pool.statistics.turns
-    weights = {term: idf(found, total) for term, found in pool.statistics.turns_with_term.items()}
+    known = pool.statistics
+    weights = {term: known.idf(term) for term in known.turns_with_term}
     whole = sum(weights.values())
     return sum(weight for term, weight in weights.items() if term in said) / whole if whole else without_terms

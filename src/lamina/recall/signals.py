@@ -7,19 +7,16 @@ pool alone, so a session of thousands of turns costs no more than the turns of i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lamina.index.bm25 import K1, B, idf
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.models.maxsim import Interaction
 from lamina.models.ports import Float32Array, TokenMatrix, TokenRows
-
-K1, B = 1.2, 0.75
-"""BM25 constants, the ones of SQLite's FTS5."""
 
 TIME_TOLERANCE_DAYS = 7.0
 """Past the edge of a named time window the time signal falls to 1/e in this many days."""
@@ -35,6 +32,10 @@ class ScopeStatistics:
     terms_mean: float
     speakers: int
     turns_with_term: Mapping[str, int]
+
+    def idf(self, term: str) -> float:
+        """How telling a term of the question is in the scope, > 0."""
+        return idf(self.turns_with_term.get(term, 0), self.turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def signals_of(
 ) -> Float32Array:
     """As ``signal_matrix``, with the best cosines of the pool (n, t) at hand."""
     counts, lengths, previous, following = pool.counts, pool.lengths, pool.previous, pool.following
-    idfs = np.array([idf(term, scope) for term in question.terms], np.float32)
+    idfs = np.array([scope.idf(term) for term in question.terms], np.float32)
     window_cosines = np.maximum(
         cosines, np.maximum(_shifted(cosines, previous, -1), _shifted(cosines, following, -1))
     )
@@ -134,7 +135,7 @@ def as_if_read(
     """
     if not unread.any() or unread.all():
         return pool, cosines
-    idfs = np.array([idf(term, scope) for term in question.terms], np.float32)
+    idfs = np.array([scope.idf(term) for term in question.terms], np.float32)
     shares = (pool.counts[unread] > 0) @ idfs / max(float(idfs.sum()), 1e-6)
     best = cosines[~unread][cosines[~unread].mean(axis=1).argmax()]
     mean = cosines[~unread].mean(axis=0)
@@ -155,12 +156,6 @@ def term_counts(texts: Sequence[Sequence[str]], terms: Sequence[str]) -> Float32
             if term in column:
                 counts[row, column[term]] += 1.0
     return counts
-
-
-def idf(term: str, scope: ScopeStatistics) -> float:
-    """How telling a term is in the scope, > 0: ln(1 + (N - n + 0.5) / (n + 0.5)), as in Lucene."""
-    found = scope.turns_with_term.get(term, 0)
-    return math.log1p((max(scope.turns - found, 0) + 0.5) / (found + 0.5))
 
 
 def bm25(counts: Float32Array, lengths: Float32Array, idfs: Float32Array, terms_mean: float) -> Float32Array:
