@@ -157,6 +157,26 @@ def test_of_two_concepts_the_older_is_canonical_and_the_other_its_alias(memory: 
     same_after_a_replay(memory)
 
 
+def test_an_alias_that_keeps_the_words_of_another_concept_rests_on_what_that_did(memory: Memory) -> None:
+    """Once it rested on nothing: it went on telling of turns that were cancelled."""
+    turns = [tell(memory, "Bob", "likes", each) for each in ("Oslo", "Rome", "Acme")]
+    tell(memory, "Robert", "works_at", "Acme")
+    memory.derive()
+    (bob,) = [each for each in concepts(memory) if each.about == of("Bob") and each.topic == "entity"]
+    merge(memory, "Bob", "Robert")
+    memory.derive()
+    held = [each for each in concepts(memory) if each.canonical_id == bob.id]
+    assert held
+    for alias in held:
+        assert memory.store.records.supports_of(TENANT, [alias.id]), alias.name
+    for turn in turns:
+        memory.cancel(memory.store.log.get(TENANT, [turn])[turn])
+    memory.derive()
+    left = memory.store.records.get(TENANT, [each.id for each in held])
+    assert all(each.excluded for each in left.values() if "Oslo" in str(each)), "as a replay has it"
+    same_after_a_replay(memory)
+
+
 def test_what_some_turns_said_is_of_another_after_a_split(memory: Memory) -> None:
     carter = [tell(memory, "Ben", "lives_in", "Oslo"), tell(memory, "Ben", "works_at", "Acme")]
     tell(memory, "Ben", "lives_in", "Rome", START + DAY)

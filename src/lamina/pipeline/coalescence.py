@@ -61,6 +61,11 @@ class Coalescence:
                 writes.records.append(
                     _alias(event, replace(other.held, id=own.id, version=0, about=into), other.id)
                 )
+                # It keeps the words, so that it goes where what they rest on does.
+                writes.supports += [
+                    each._replace(record_id=own.id, recorded_at=event.recorded_at)
+                    for each in self._view.supports_of([other.id]).get(other.id, ())
+                ]
                 canonical = other.held
             else:
                 canonical, alias = sorted(
