@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lamina.index.columns import Float32Array
 from lamina.index.postings import Postings
 
-__all__ = ["K1", "B", "idf", "scores"]
+__all__ = ["idf", "scores"]
 
 K1: Final = 1.2
 B: Final = 0.75
