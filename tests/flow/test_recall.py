@@ -546,8 +546,9 @@ def test_cheap_calls_do_not_wait_behind_recalls(memory: Memory) -> None:
     turn = {"modality": "conversation", "content": {"kind": "message", "role": "user", "text": "Tea."}}
     with ThreadPoolExecutor(1) as pool:
         with ExitStack() as at_work:
-            for _ in range(room._at_once):
-                at_work.enter_context(room.place("other"))
+            # One more than run at once: while all are of one tenant another may begin beside them.
+            for tenant in [*["other"] * room._at_once, "third"]:
+                at_work.enter_context(room.place(tenant))
             waits = pool.submit(memory.ask, "Who is Noor?")
             while not room.waiting:
                 time.sleep(0.001)
