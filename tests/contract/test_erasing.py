@@ -349,3 +349,31 @@ def test_a_mark_stands_for_what_is_not_there(store: Store) -> None:
     assert list(store.snapshot()) == before
     store.jobs.reset()
     assert store.erasing.tombstone(TENANT, absent.id) is None, "a replay brings back"
+
+
+def test_a_standing_fact_that_is_forgotten_while_its_scope_is_derived_anew_is_told_by_nothing(
+    memory: Kept,
+) -> None:
+    wordless = memory.say("I live in Leipzig.")
+    memory.say("I work at Fernhill.")
+    memory.settle()
+    memory.erase(redact=[wordless])
+    memory.settle()
+    (home,) = [fact for fact in memory.all_of(Layer.FACTS, ALICE) if "Leipzig" in fact.text]
+    memory.store.rederivation.ask(TENANT, [ALICE])
+    group = memory.store.rederivation.next_group()
+    assert group is not None
+    aside = memory.store.rederivation.aside(group)
+    worker = memory._worker_of(aside)
+    while worker.step():
+        pass
+    aside.close()
+    memory.erase(erasure_id="erasure_2", records=[home.id])
+    assert not memory.store.rederivation.swap(group)
+    memory.clock.at += 60 * SECOND_US
+    memory.settle()
+    assert "Leipzig" not in str(
+        [*memory.all_of(Layer.FACTS, ALICE), *memory.all_of(Layer.UNDERSTANDING, ALICE)]
+    )
+    live, again = memory.replayed()
+    assert live == again

@@ -225,4 +225,8 @@ def _changed_below(tables: Tables, aside: Tables, group: ScopeGroup, newest: int
         )
         or len(_applied(tables, group, newest)) != len(aside.inquiries)
         or not {key for key in aside.outputs if key[0] == group.tenant_id} <= set(tables.outputs)
+        # What was kept without its words may be forgotten, and no event tells of that.
+        or any(tables.frozen_records.get(key) != row for key, row in aside.frozen_records.items())
+        or any(tables.frozen_supports.get(key) != row for key, row in aside.frozen_supports.items())
+        or any(tables.frozen_mentions.get(key) != row for key, row in aside.frozen_mentions.items())
     )

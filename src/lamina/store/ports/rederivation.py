@@ -79,6 +79,7 @@ class Rederivation(Protocol):
         """Put what was derived aside, which is closed by now, in the place of a group's rows, in one transaction.
 
         Events that came since are queued to be derived again. False, with nothing done, where the log of the group changed
-        below them meanwhile (a cancellation, an answer of a model, a stage tried again): the group is begun anew.
+        below them meanwhile (a cancellation, an answer of a model, a stage tried again), or what was kept without its words was
+        forgotten: the group is begun anew.
         """
         ...

@@ -84,8 +84,8 @@ SELECT * FROM aside.audit AS a
 WHERE NOT EXISTS (SELECT 1 FROM main.audit WHERE tenant_id = a.tenant_id AND id = a.id) ORDER BY a.tenant_id, a.number;
 
 -- name: changed_below
--- Whether a group's log changed below what was derived aside, an answer was forgotten, or something of it is at work: ?3 is the newest
--- position there.
+-- Whether a group's log changed below what was derived aside, an answer was forgotten, what had been kept without its words is there no
+-- more or otherwise, or something of it is at work: ?3 is the newest position there.
 SELECT 1 WHERE EXISTS (
     SELECT 1 FROM main.job WHERE tenant_id = ?1 AND scope IN (SELECT value FROM json_each(?2))
       AND (state = 'running' OR (state = 'pending' AND position <= ?3)))
@@ -100,7 +100,10 @@ SELECT 1 WHERE EXISTS (
      <> (SELECT count(*) FROM aside.inquiry)
   OR EXISTS (
     SELECT 1 FROM aside.model_output AS a
-    WHERE NOT EXISTS (SELECT 1 FROM main.model_output AS o WHERE o.tenant_id = ?1 AND o.input_hash = a.input_hash));
+    WHERE NOT EXISTS (SELECT 1 FROM main.model_output AS o WHERE o.tenant_id = ?1 AND o.input_hash = a.input_hash))
+  OR EXISTS (SELECT * FROM aside.frozen_record EXCEPT SELECT * FROM main.frozen_record WHERE tenant_id = ?1)
+  OR EXISTS (SELECT * FROM aside.frozen_support EXCEPT SELECT * FROM main.frozen_support WHERE tenant_id = ?1)
+  OR EXISTS (SELECT * FROM aside.frozen_mention EXCEPT SELECT * FROM main.frozen_mention WHERE tenant_id = ?1);
 
 -- name: newest_aside
 -- The newest position of the log aside, 0 where it is empty.
