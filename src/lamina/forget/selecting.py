@@ -51,9 +51,12 @@ def selected(store: Store, tenant_id: str, request: Forget) -> Selected:
                     each.id for each in _versions(store, tenant_id, scope, layer) if fits.record(each)
                 }
         if Layer.EVENTS in layers and request.cascade == "redact_events":
-            events |= {each.id for each in _events(store, tenant_id, scope) if fits.event(each)}
-            if not chosen.filters:
-                decisions = {each.id for each in _entries(store, tenant_id, scope) if each.content.get("why")}
+            for each in _log(store, tenant_id, scope):
+                if not each.is_entry:
+                    if fits.event(each):
+                        events.add(each.id)
+                elif not chosen.filters and each.content.get("why"):
+                    decisions.add(each.id)
     named_events = {each for each in chosen.memory_ids if is_event(each)}
     named = {each for each in chosen.memory_ids if layer_of(each) in _DERIVED}
     records |= {key for key, held in store.records.scopes_of(tenant_id, named).items() if held == scope}
@@ -169,17 +172,8 @@ def _versions(store: Store, tenant_id: str, scope: Scope, layer: Layer) -> Itera
         query = replace(query, after=(found[-1].recorded_from, found[-1].id))
 
 
-def _events(store: Store, tenant_id: str, scope: Scope) -> Iterator[Event]:
-    """The events of a scope that somebody told and that have their words, cancelled ones too."""
-    return (each for each in _log(store, tenant_id, scope) if not each.is_entry)
-
-
-def _entries(store: Store, tenant_id: str, scope: Scope) -> Iterator[Event]:
-    """The entries of a scope that have their content."""
-    return (each for each in _log(store, tenant_id, scope) if each.is_entry)
-
-
 def _log(store: Store, tenant_id: str, scope: Scope) -> Iterator[Event]:
+    """The events and entries of a scope that have their words, cancelled ones too."""
     query = EventQuery(
         tenant_id=tenant_id, scopes=[scope], ascending=True, with_excluded=True, limit=limits.FORGET_PAGE
     )
