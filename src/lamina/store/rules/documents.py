@@ -18,7 +18,6 @@ __all__ = [
     "changed",
     "check_still",
     "collision",
-    "erased_meanwhile",
     "no_history",
     "not_empty",
     "same_in_other_letters",
@@ -62,14 +61,9 @@ def check_still(
         if stands is not None and stands.live:
             raise changed(path, 0, stands.version)
     if write.rewrites is not None and write.rewrites != rewrites():
-        raise erased_meanwhile()
-
-
-def erased_meanwhile() -> Conflict:
-    """The refusal of a write of what was read before documents were erased."""
-    return Conflict(
-        "DOCUMENT_CHANGED", "documents were erased meanwhile", hint="read again, and repeat the change"
-    )
+        raise Conflict(
+            "DOCUMENT_CHANGED", "documents were erased meanwhile", hint="read again, and repeat the change"
+        )
 
 
 def stood_after(before: StandingDocument | None, change: Change, at: Instant) -> StandingDocument:
