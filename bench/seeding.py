@@ -32,6 +32,7 @@ from lamina.kernel.time import SECOND_US, Instant, SystemClock, from_datetime
 from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.models.ports import Encoded
+from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.drafting import draft_of
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -102,6 +103,7 @@ class Seeder:
         self._tails = Corpus(seed + 1)
         self._pool = _parsed(list(Corpus(seed).turns(POOL_TEXTS)))
         self._store = SqliteStore(folder, clock=_Past(), durable=False)
+        self._store.rederivation.note_all(DERIVED_BY)  # or a worker derives all of it anew beside whatever is measured
         extractor = _PooledExtractor({one.said.text: one.extraction for one in self._pool})
         self._embedder = PooledEmbedder([one.said.text for one in self._pool[:POOL_VECTORS]], seed)
         deriver = Deriver(self._store, extractor, self._embedder, embed_eagerly=True)  # type: ignore[arg-type]
