@@ -101,12 +101,35 @@ def test_over_http_the_fact_and_the_block_say_by_which_turn(world: Any) -> None:
     new = next(n for n, line in enumerate(lines) if "running hurts" in line)
     assert new < old
     assert f"(may have changed: {markers[turn.id]})" in lines[old]
+    told = next(line for line in lines if "I like running" in line)
+    assert f"(may have changed: {markers[turn.id]})" in told
     (shown,) = [f for f in pack["layers"]["facts"] if f["id"] == fact["id"]]
     assert shown["may_have_changed"] == fact["may_have_changed"]
     memory.cancel(turn)
     memory.derive()
     (fact,) = [f for f in world.get("/v1/facts", scope=SCOPE)["items"] if f["text"] == "Ana likes running"]
     assert fact["may_have_changed"] is None
+
+
+def test_a_quoted_turn_is_marked_by_the_fact_that_the_question_is_about(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+    world.event("I live in Lisbon. I like running.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    turn = world.event("These days running hurts.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    memory.derive()
+
+    def line(query: str) -> tuple[str, str]:
+        """The line that quotes the first turn, and the marker of the second."""
+        pack = world.post("/v1/recall", {"scope": SCOPE, "query": query}).json()
+        markers = {item: marker for marker, item in pack["provenance"]["markers"].items()}
+        lines = pack["context_block"].splitlines()
+        return next(each for each in lines if "I live in Lisbon" in each), markers[turn.id]
+
+    told, marker = line("Does Ana like running?")
+    assert f"(may have changed: {marker})" in told
+    told, _ = line("Where does Ana live?")
+    assert "may have changed" not in told
 
 
 def test_a_number_that_changed_leaves_what_is_no_number(memory: Memory) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
@@ -20,7 +21,7 @@ class MayHaveChanged:
     observed_at: Instant
 
 
-def may_have_changed(fact: Fact, supports: Sequence[Support]) -> MayHaveChanged | None:
+def may_have_changed(fact: Fact | RecordHead, supports: Sequence[Support]) -> MayHaveChanged | None:
     """The newest mark of a fact, as its supports stand; None once it was said again after that, or ended by then."""
     marks = [each for each in supports if each.relation == Tie.MAY_CHANGE]
     if not marks:

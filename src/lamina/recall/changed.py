@@ -1,27 +1,33 @@
-"""Facts that may have changed, as a reader sees them: the mark of each, without turns that were cancelled."""
+"""Facts that may have changed, as a reader sees them: the mark of each, without turns that were cancelled, and the turns that told them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from lamina.kernel.changes import MayHaveChanged, may_have_changed
 from lamina.kernel.events import Event
+from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Fact, Support
 from lamina.store.ports.log import EventLog
 
 __all__ = ["Changes", "changes_of"]
 
 
+@dataclass(frozen=True, slots=True)
 class Changes:
-    """The marks of some facts, and the turns that they point at."""
+    """The marks of some facts, the turns that they point at, and by their ids the ``turns`` that told such a fact, with its mark."""
 
-    def __init__(self, marks: Mapping[str, MayHaveChanged], events: Mapping[str, Event]) -> None:
-        self.marks = marks
-        self.events = events
+    marks: Mapping[str, MayHaveChanged]
+    events: Mapping[str, Event]
+    turns: Mapping[str, MayHaveChanged] = field(default_factory=dict)
 
 
 def changes_of(
-    log: EventLog, tenant_id: str, facts: Sequence[Fact], supports: Mapping[str, Sequence[Support]]
+    log: EventLog,
+    tenant_id: str,
+    facts: Sequence[Fact | RecordHead],
+    supports: Mapping[str, Sequence[Support]],
 ) -> Changes:
     """The marks of facts; ``supports`` are theirs as the reader sees them, at least of those that have a mark."""
     marks = {fact.id: mark for fact in facts if (mark := may_have_changed(fact, supports.get(fact.id, ())))}

@@ -46,6 +46,7 @@ from lamina.recall.superseded import (
     replaced_slots,
     slot_place,
     told_over,
+    turns_of_changed,
 )
 from lamina.recall.understood import standings_of_chosen, with_edges_there
 from lamina.recall.weighed import WeighedRecord
@@ -220,7 +221,7 @@ class Gathering:
         facts = claims_of(plan, beside, heads)
         closed = closed_by(plan, facts)
         if not closed:
-            return ClaimEnds()
+            return ClaimEnds(facts)
         ended_by = self._shown.ended_by(told_over(closed), plan.axes.seen_at)
         holders: dict[tuple[Scope, str | None], RecordHead] = {}
         for scope, slots in replaced_slots(plan, closed.values()).items():
@@ -241,21 +242,29 @@ class Gathering:
         return ends
 
     def displayed(
-        self, event_ids: Collection[str], supersession: Supersession, derived: DerivedLayers
+        self,
+        event_ids: Collection[str],
+        supersession: Supersession,
+        derived: DerivedLayers,
+        ends: ClaimEnds,
     ) -> Displayed:
-        """The end of the second round: the events, and which of the best facts may have changed."""
+        """The end of the second round: the events, and which of the best facts may have changed, and of those that the events told and that
+        have no end."""
         plan, log = self._plan, self._store.log
         plan.deadline.check()
         if not plan.filter:
             derived = self._plain(derived)
         best = derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
         facts = [one.record for one in best if isinstance(one.record, Fact)]
-        marked = self._shown.supports_related([fact.id for fact in facts], Tie.MAY_CHANGE)
-        changes = changes_of(log, plan.tenant_id, facts, marked)
+        told = {i: each for i, each in ends.facts.items() if i not in ends.closed}
+        looked_at = told | {fact.id: fact for fact in facts}
+        marked = self._shown.supports_related(looked_at.keys(), Tie.MAY_CHANGE)
+        changes = changes_of(log, plan.tenant_id, list(looked_at.values()), marked)
+        turns = turns_of_changed(plan, event_ids, ends, self._shown.links, changes.marks)
         telling = {fact.event_id for fact in facts}
         events = log.get(plan.tenant_id, {*event_ids, *supersession.corrections, *telling})
         self._shown.resting_on(supersession.corrections | changes.events.keys())
-        return Displayed(events, derived, changes, self._shown.links)
+        return Displayed(events, derived, replace(changes, turns=turns), self._shown.links)
 
     def _plain(self, derived: DerivedLayers) -> DerivedLayers:
         """The layers without the words of cancelled events."""

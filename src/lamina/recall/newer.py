@@ -33,6 +33,7 @@ __all__ = [
     "PAIR_FIGURES",
     "AnsweredAnew",
     "answers_again",
+    "asks_now",
     "newer_answers",
     "pair_figures",
 ]
@@ -87,7 +88,7 @@ class AnsweredAnew(NamedTuple):
 
 def newer_answers(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) -> AnsweredAnew:
     """The later turns by which the best turns may have changed. None where the question is of the past."""
-    if plan.observed is not None or _is_over(plan) or asks_past(plan.question):
+    if not asks_now(plan):
         return AnsweredAnew()
     turns = ranked[:NEWER_MAX]
     if len(turns) < 2:
@@ -113,9 +114,10 @@ def newer_answers(pool: EventPool, ranked: Sequence[ScoredEvent], plan: Plan) ->
     return AnsweredAnew({pool.record_ids[place]: mark for place, mark in marks.items()}, following)
 
 
-def _is_over(plan: Plan) -> bool:
-    """Whether the question names a time that is past where its reader stands."""
-    return plan.window is not None and plan.window[1] is not None and plan.window[1] <= plan.axes.seen_at
+def asks_now(plan: Plan) -> bool:
+    """Whether a question is of what holds where its reader stands: what may have changed since is no matter of one of the past."""
+    is_over = plan.window is not None and plan.window[1] is not None and plan.window[1] <= plan.axes.seen_at
+    return plan.observed is None and not is_over and not asks_past(plan.question)
 
 
 def answers_again(pool: EventPool, turns: Sequence[ScoredEvent]) -> NDArray[np.bool_]:

@@ -143,8 +143,9 @@ def place(
     *,
     explained: bool,
 ) -> Answers:
-    """The values of each layer; ``answered_anew`` has by their ids the turns that may have changed, the ``pool`` knows what keeps an
-    event out and what was noted of it. With ``explained`` they have the parts of each score."""
+    """The values of each layer; ``answered_anew`` has by their ids the turns that may have changed as the pool tells, beside those of which a
+    fact may have; the ``pool`` knows what keeps an event out and what was noted of it. With ``explained`` they have the parts of each score."""
+    answered_anew = {**displayed.changes.turns, **answered_anew}
     scored = {one.record_id: one for one in (*of_events.best, *of_events.more)}
     changes, derived = displayed.changes, displayed.derived
     placed = put_right({i: one.score for i, one in scored.items()}, supersession, displayed.events, plan)
@@ -255,15 +256,15 @@ def _said_at(record: Record, events: Mapping[str, Event]) -> Instant | None:
 def _newer_turns(
     changes: Changes, placed: Sequence[Placed], derived: DerivedLayers, plan: Plan
 ) -> list[Placed]:
-    """The turns by which facts may have changed that were not found themselves: as good as the fact, behind which they must stand."""
+    """The turns by which facts may have changed that were not found themselves: as good as the fact, or the turn that told it, behind
+    which they must stand."""
     known = {each.event.id for each in placed}
     best = max((each.score for each in placed), default=0.0)
     scores: dict[str, float] = {}
-    for one in derived.by_layer.get(Layer.FACTS, []):
-        mark = changes.marks.get(one.record.id)
+    told = [(one.score, changes.marks.get(one.record.id)) for one in derived.by_layer.get(Layer.FACTS, [])]
+    told += [(each.score, changes.turns.get(each.event.id)) for each in placed]
+    for score, mark in told:
         if mark is None or mark.event_id in known or not asked_for(plan, changes.events[mark.event_id]):
             continue
-        scores[mark.event_id] = max(
-            scores.get(mark.event_id, 0.0), min(one.score, best) if best else one.score
-        )
+        scores[mark.event_id] = max(scores.get(mark.event_id, 0.0), min(score, best) if best else score)
     return [Placed(changes.events[i], round(score, 6), {}, None, frozenset()) for i, score in scores.items()]

@@ -252,7 +252,7 @@ class Recalling:
         )
         supersession = superseded_among(plan, turns.ids, behind.ends, gathering.links)
         trail.note("supersede", superseded=len(supersession.events), marked_only=supersession.marked_only)
-        displayed = gathering.displayed(turns.ids, supersession, derived)
+        displayed = gathering.displayed(turns.ids, supersession, derived, behind.ends)
         trail.note("read_displayed", events=len(displayed.events))
         answers = place(plan, turns, supersession, displayed, newer.marks, pool, explained=explained)
         kept_out = {each: pool.quarantined(each) for each in pool.kept_out} | dict(derived.kept_out)

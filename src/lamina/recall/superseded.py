@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.ids import Prefix
@@ -23,6 +24,7 @@ from lamina.kernel.time import Instant
 from lamina.language.questions import asks_past
 from lamina.language.tokens import analyse, term_set
 from lamina.recall.evidence import ClaimEnds, SlotPlace
+from lamina.recall.newer import asks_now
 from lamina.recall.plan import Plan
 from lamina.recall.score import TEMPERATURE
 from lamina.store.queries import Links
@@ -45,6 +47,7 @@ __all__ = [
     "slot_place",
     "superseded_among",
     "told_over",
+    "turns_of_changed",
 ]
 
 
@@ -170,6 +173,28 @@ def superseded_among(plan: Plan, event_ids: Collection[str], claims: ClaimEnds, 
         if about and all(fact.id in ends for fact in about):
             found[event_id] = max((ends[fact.id] for fact in about), key=lambda end: (end.at, end.event))
     return Supersession(found, unasked, marked_only=plan.window is None and asks_past(plan.question))
+
+
+def turns_of_changed(
+    plan: Plan,
+    event_ids: Collection[str],
+    claims: ClaimEnds,
+    links: Links,
+    marks: Mapping[str, MayHaveChanged],
+) -> dict[str, MayHaveChanged]:
+    """Those of the events that told a fact which may have changed, with the newest mark of the facts that the question is about; none for
+    a question of the past."""
+    if not (marks and asks_now(plan)):
+        return {}
+    words = set(plan.terms)
+    found = {}
+    for event_id, ids in links.resting_on(event_ids).items():
+        stated = [claims.facts[i] for i in ids if i in claims.facts]
+        about = [fact for fact in stated if _tells(fact, words)] or stated
+        changed = [mark for fact in about if (mark := marks.get(fact.id)) and mark.event_id != event_id]
+        if changed:
+            found[event_id] = max(changed, key=lambda mark: (mark.observed_at, mark.event_id))
+    return found
 
 
 def put_right(
