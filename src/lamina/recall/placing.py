@@ -3,7 +3,7 @@ its place. Functions of values."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -149,14 +149,14 @@ def place(
     scored = {one.record_id: one for one in (*of_events.best, *of_events.more)}
     changes, derived = displayed.changes, displayed.derived
     placed = put_right({i: one.score for i, one in scored.items()}, supersession, displayed.events, plan)
-    newer = _newer_turns(changes, placed, derived, plan)
-    placed = sorted([*placed, *newer], key=lambda each: -each.score)
+    worth = _worth_of_later(changes, placed, derived, plan)
+    placed = sorted(_with_later(placed, worth, changes), key=lambda each: -each.score)
     if not plan.include_quarantined:
         placed = [each for each in placed if not pool.quarantined(each.event.id)]
     least = plan.faintest * max((each.score for each in placed), default=0.0)
     marking = {mark.event_id for mark in answered_anew.values()}
     placed = [each for each in placed if each.score >= least or each.event.id in marking]
-    first = _shown_first(of_events.best, supersession, newer)
+    first = _shown_first(of_events.best, supersession, worth)
     held: Mapping[bool, list[Held]] = {True: [], False: []}
     tokens = {} if plan.block is None else _tokens(pool, scored)
     for each in placed:
@@ -195,10 +195,10 @@ def _tokens(pool: EventPool, scored: Mapping[str, ScoredEvent]) -> dict[str, Tur
 
 
 def _shown_first(
-    best: Sequence[ScoredEvent], supersession: Supersession, newer: Sequence[Placed]
+    best: Sequence[ScoredEvent], supersession: Supersession, later: Collection[str]
 ) -> Collection[str]:
     """The events for the layer; the others are for a context block alone."""
-    first = {one.record_id for one in best} | {each.event.id for each in newer}
+    first = {one.record_id for one in best}.union(later)
     corrected = (supersession.events.get(one.record_id) for one in best)
     return first | {each.event for each in corrected if each is not None}
 
@@ -253,18 +253,27 @@ def _said_at(record: Record, events: Mapping[str, Event]) -> Instant | None:
     return None if turn is None else turn.context.observed_at
 
 
-def _newer_turns(
+def _worth_of_later(
     changes: Changes, placed: Sequence[Placed], derived: DerivedLayers, plan: Plan
-) -> list[Placed]:
-    """The turns by which facts may have changed that were not found themselves: as good as the fact, or the turn that told it, behind
-    which they must stand."""
-    known = {each.event.id for each in placed}
+) -> dict[str, float]:
+    """By their ids, the turns by which facts may have changed: as good as the fact, or the turn that told it, behind which they must stand."""
     best = max((each.score for each in placed), default=0.0)
-    scores: dict[str, float] = {}
-    told = [(one.score, changes.marks.get(one.record.id)) for one in derived.by_layer.get(Layer.FACTS, [])]
+    facts = derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
+    told = [(one.score, changes.marks.get(one.record.id)) for one in facts]
     told += [(each.score, changes.turns.get(each.event.id)) for each in placed]
+    worth: dict[str, float] = {}
     for score, mark in told:
-        if mark is None or mark.event_id in known or not asked_for(plan, changes.events[mark.event_id]):
-            continue
-        scores[mark.event_id] = max(scores.get(mark.event_id, 0.0), min(score, best) if best else score)
-    return [Placed(changes.events[i], round(score, 6), {}, None, frozenset()) for i, score in scores.items()]
+        if mark is not None and asked_for(plan, changes.events[mark.event_id]):
+            worth[mark.event_id] = max(worth.get(mark.event_id, 0.0), min(score, best) if best else score)
+    return worth
+
+
+def _with_later(placed: Sequence[Placed], worth: Mapping[str, float], changes: Changes) -> Iterator[Placed]:
+    """The events with those later turns among them that were not found, and those that were found no further behind than they are worth."""
+    found = {each.event.id for each in placed}
+    for each in placed:
+        score = worth.get(each.event.id, 0.0)
+        yield each._replace(score=round(score, 6)) if score > each.score and each.superseded is None else each
+    for event_id, score in worth.items():
+        if event_id not in found:
+            yield Placed(changes.events[event_id], round(score, 6), {}, None, frozenset())

@@ -23,7 +23,7 @@ from lamina.pipeline.zones import TIMEZONE
 from lamina.recall.naming import NAMES
 from lamina.session.associations import Associator
 from lamina.session.hints import entity_hints
-from lamina.session.identity import CORRECTABLE, identity_of, places_after, without_secrets
+from lamina.session.identity import CORRECTABLE, identity_of, identity_shown, places_after
 from lamina.session.ingest import write_grants
 from lamina.session.loops import active_loops, loop_row, open_loops, status_at
 from lamina.session.names import actor_of_user, scope_of
@@ -239,7 +239,7 @@ class Asking:
         """A start of a session, with the reasons for what is in it."""
         tenant_id, now = call.principal.tenant_id, request.now
         scope = scope_of(request.tenant_id, request.user_id)
-        known = without_secrets(self._identity(request, call, now))
+        known = identity_shown(self._store.records, tenant_id, scope, actor_of_user(request.user_id), now)
         zone = request.timezone or known.timezone or "UTC"
         sittings = self._store.sessions.newest(tenant_id, scope, _SITTINGS_READ)
         heard = [sitting.heard_at(now) for sitting in sittings]
@@ -311,11 +311,10 @@ class Asking:
     def _loops(self, call: Call, scope: Scope) -> list[Loop]:
         return open_loops(self._store.records, call.principal.tenant_id, scope)
 
-    def _identity(self, request: UserAsked, call: Call, now: Instant | None = None) -> Identity:
+    def _identity(self, request: UserAsked, call: Call) -> Identity:
         scope = scope_of(request.tenant_id, request.user_id)
         actor = actor_of_user(request.user_id)
-        now = call.now if now is None else now
-        return identity_of(self._store.records, call.principal.tenant_id, scope, actor, now)
+        return identity_of(self._store.records, call.principal.tenant_id, scope, actor, call.now)
 
 
 def _priority(loop: Loop) -> tuple[int, int, int, str]:

@@ -22,6 +22,7 @@ from lamina.recall.naming import Naming
 from lamina.recall.placing import Held
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Recalling
+from lamina.recall.render import change_mark
 from lamina.recall.superseded import Superseded
 from lamina.recall.weighed import RECORD_WEIGHTS
 from lamina.store.ports.records import Records
@@ -171,6 +172,7 @@ class Associator:
             if not isinstance(fact, Fact) or fact.kind == "loop" or relevance < _RELEVANT_FROM:
                 continue
             text = fact.text if called is None else called.said_of(fact, fact.text)
+            text += change_mark(each.changed, None)
             facts.append(Remembered(text=text, relevance=relevance, source=fact.id))
             named += [
                 (part.id or "", part.name if called is None else called.who(part.name), text)
@@ -179,7 +181,9 @@ class Associator:
             ]
         events = [
             Remembered(
-                text=_quoted(each.value.content, each.superseded), relevance=relevance, source=each.value.id
+                text=f"{_quoted(each.value.content, each.superseded)}{change_mark(each.changed, None)}",
+                relevance=relevance,
+                source=each.value.id,
             )
             for each in found.values[Layer.EVENTS]
             if isinstance(each.value, Event)

@@ -9,7 +9,7 @@ from lamina.kernel.capabilities import Capability
 from lamina.kernel.operations import Answer, Call, Grant, Principal
 from lamina.kernel.scopes import Scope
 from lamina.session.associations import NOTHING, Associations, Associator
-from lamina.session.identity import identity_of, without_secrets
+from lamina.session.identity import identity_shown
 from lamina.session.loops import active_loops
 from lamina.session.names import actor_of_user, scope_of
 from lamina.session.tier_one import SessionStates
@@ -39,8 +39,14 @@ class Briefing:
         all_of_it = request.include_quarantined
         found = self._asked(request, scope, call, named)  # first: what it waits for goes on beside the rest
         try:
-            identity = identity_of(self._store.records, tenant_id, scope, actor_of_user(request.user_id), now)
-            identity = identity if all_of_it else without_secrets(identity)
+            identity = identity_shown(
+                self._store.records,
+                tenant_id,
+                scope,
+                actor_of_user(request.user_id),
+                now,
+                with_quarantined=all_of_it,
+            )
             named.set_result(identity.name)
         finally:
             named.cancel()  # nobody waits for a name that will not come

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from lamina.kernel.changes import may_have_changed
 from lamina.kernel.events import Modality, Party
 from lamina.kernel.records import Fact, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
 from lamina.language.quarantine import quarantine_of_words
+from lamina.recall.render import change_mark
 from lamina.session.associations import entities_seen
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.store import Store
@@ -34,13 +36,15 @@ def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str) -> list
     ids = [s.record_id for turn in turns for s in supports.get(turn, ()) if s.relation == Tie.EXTRACTED_FROM]
     found = store.records.get(tenant_id, ids)
     facts = [found[fact_id] for fact_id in dict.fromkeys(ids) if fact_id in found]
+    marked = store.records.supports_related(tenant_id, [fact.id for fact in facts], Tie.MAY_CHANGE)
     user = entity_id(tenant_id, normalise_name(Party.of(actor).display_name))
     named: list[tuple[str, str, str]] = []
     for fact in facts:
         if not isinstance(fact, Fact) or isinstance(fact, Loop) or fact.superseded_by is not None:
             continue
         if fact.text and not quarantine_of_words(fact.text):
-            named.append((fact.subject.id, fact.subject.name, fact.text))
+            text = f"{fact.text}{change_mark(may_have_changed(fact, marked.get(fact.id, ())), None)}"
+            named.append((fact.subject.id, fact.subject.name, text))
             if fact.object.type == "entity" and fact.object.id and fact.object.name:
-                named.append((fact.object.id, fact.object.name, fact.text))
+                named.append((fact.object.id, fact.object.name, text))
     return entities_seen(store.records, tenant_id, scope, [entry for entry in named if entry[0] != user])

@@ -8,9 +8,10 @@ time at which it was recorded.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lamina.kernel.events import Party
+from lamina.kernel.local import day_text
 from lamina.kernel.records import Fact, Record, value_slot
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
@@ -22,7 +23,7 @@ from lamina.recall.naming import NAMES
 from lamina.store.ports.records import Attestation, Records
 from lamina.types.sessions import Identity
 
-__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "identity_of", "places_after", "without_secrets"]
+__all__ = ["CORRECTABLE", "EVERYTHING", "NAMES", "identity_of", "identity_shown", "places_after"]
 
 EVERYTHING: Final = Axes(seen_at=FOREVER)
 """What is held now, whatever the clock of the caller says."""
@@ -44,34 +45,60 @@ _SAYS: Final = frozenset({Tie.EXTRACTED_FROM})
 """What says a value. A turn that speaks of its matter with a sign of change does not."""
 
 
+class _Value(NamedTuple):
+    """A value as the user last said it, None where nobody knows it or it was taken back, and when a later turn spoke of its matter with a
+    sign of change, None where none did."""
+
+    said: Any  # Any: a JSON scalar
+    changed_at: Instant | None = None
+
+
 def identity_of(records: Records, tenant_id: str, scope: Scope, actor: str, now: Instant) -> Identity:
     """The user's name, timezone and lasting facts, each as the user last said it of a time that had begun by ``now``; None or
     absent where unknown."""
+    return _identity(_values(records, tenant_id, scope, actor, now))
+
+
+def identity_shown(
+    records: Records,
+    tenant_id: str,
+    scope: Scope,
+    actor: str,
+    now: Instant,
+    *,
+    with_quarantined: bool = False,
+) -> Identity:
+    """Who the user is, as it stands before an answer: without values that are kept out of that, and beside a fact that may have changed the
+    day of the turn by which, under its key with ``MayHaveChanged`` behind it."""
+    values = _values(records, tenant_id, scope, actor, now)
+    if not with_quarantined:
+        values = {name: each for name, each in values.items() if not quarantine_of_words(str(each.said))}
+    told = _identity(values)
+    changed = {
+        f"{key}MayHaveChanged": day_text(at, None)
+        for key, predicate in CORRECTABLE.items()
+        if predicate in values and (at := values[predicate].changed_at) is not None
+    }
+    return told.model_copy(update={"facts": told.facts | changed})
+
+
+def _identity(values: Mapping[str, _Value]) -> Identity:
+    known = {predicate: each.said for predicate, each in values.items() if each.said is not None}
+    return Identity(
+        name=next((str(known[name]) for name in NAMES if name in known), None),
+        timezone=zone_in(str(known[TIMEZONE])) if TIMEZONE in known else None,
+        facts={key: known[predicate] for key, predicate in CORRECTABLE.items() if predicate in known},
+    )
+
+
+def _values(records: Records, tenant_id: str, scope: Scope, actor: str, now: Instant) -> dict[str, _Value]:
+    """By its predicate, each value that says who the user is."""
     slots = _slots(tenant_id, actor, (*NAMES, TIMEZONE, *CORRECTABLE.values()))
     held = records.in_slots(tenant_id, scope, slots.values(), limit=_CHAIN_MAX)
     chains = {predicate: _chain(held.get(slot, ())) for predicate, slot in slots.items()}
     ids = [fact.id for chain in chains.values() for fact in chain]
     statements = records.statements(tenant_id, ids)
-    said = {predicate: _last_said(chain, statements, actor, now) for predicate, chain in chains.items()}
-    known = {key: said[predicate] for key, predicate in CORRECTABLE.items()}
-    return Identity(
-        name=next((str(said[name]) for name in NAMES if said[name] is not None), None),
-        timezone=None if said[TIMEZONE] is None else zone_in(str(said[TIMEZONE])),
-        facts={key: value for key, value in known.items() if value is not None},
-    )
-
-
-def without_secrets(identity: Identity) -> Identity:
-    """Who the user is, without the values that are kept out of what stands before an answer."""
-    name = identity.name
-    return identity.model_copy(
-        update={
-            "name": None if name is None or quarantine_of_words(name) else name,
-            "facts": {
-                key: value for key, value in identity.facts.items() if not quarantine_of_words(str(value))
-            },
-        }
-    )
+    return {predicate: _last_said(chain, statements, actor, now) for predicate, chain in chains.items()}
 
 
 def places_after(
@@ -109,7 +136,7 @@ def _said_at(statement: Attestation) -> Instant:
 
 def _last_said(
     chain: Sequence[Fact], statements: Mapping[str, Sequence[Attestation]], actor: str, now: Instant
-) -> Any:  # Any: a JSON scalar
+) -> _Value:
     """The value that the user said last, None if they took it back. Others' words neither set nor end one."""
     own = {fact.id: [each for each in statements.get(fact.id, ()) if each.actor == actor] for fact in chain}
     said = [
@@ -120,12 +147,21 @@ def _last_said(
         or (each.relation in _SAYS and _held_then(fact, each) and _has_begun(fact, each, now))
     ]
     if not said:
-        return None
+        return _Value(None)
     _, fact, last = max(said, key=lambda item: item[0])
     by_a_value = fact.superseded_by in own
     if last.relation == Tie.TAKEN_BACK_BY or (fact.valid_to is not None and not by_a_value):
-        return None
-    return fact.object.value if fact.object.type == "literal" else fact.object.name
+        return _Value(None)
+    value = fact.object.value if fact.object.type == "literal" else fact.object.name
+    return _Value(value, _changed_at(statements.get(fact.id, ()), now))
+
+
+def _changed_at(statements: Sequence[Attestation], now: Instant) -> Instant | None:
+    """When the newest turn was said that spoke of a fact's matter with a sign of change; None once the fact was told again after it."""
+    signs = [each for each in statements if each.relation == Tie.MAY_CHANGE and _said_at(each) <= now]
+    newest = max(signs, key=lambda each: (each.observed_at, each.recorded_at, each.event_id), default=None)
+    told = max((each.recorded_at for each in statements if each.relation in _SAYS), default=0)
+    return None if newest is None or told > newest.recorded_at else newest.observed_at
 
 
 def _has_begun(fact: Fact, statement: Attestation, now: Instant) -> bool:

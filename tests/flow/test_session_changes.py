@@ -1,0 +1,73 @@
+"""What may have changed, as a session tells it: a value that a later turn throws doubt on is nowhere told as current."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
+
+USER = {"tenantId": "tenant_a", "userId": "user_1"}
+OLD, NEW = "I work at Fernhill.", "I must say that work changed for me."
+ASKED = {
+    **USER,
+    "personaId": "p",
+    "sessionId": "later",
+    "now": "2026-05-20T10:00:00Z",
+    "query": "Where do I work?",
+}
+
+
+def tell(world: Any, text: str, day: int) -> None:
+    at = f"2026-05-{day}T10:00:00Z"
+    turn = {**USER, "personaId": "p", "sessionId": "s", "role": "user", "text": text, "timestamp": at}
+    world.post("/ingest", turn)
+    deriver = Deriver(world.store, RulesExtractor(find_times, use_parser=False), None)
+    Worker(world.store, deriver, None, world.clock, "test").drain()
+
+
+@pytest.fixture
+def told(world: Any) -> Any:
+    """A world in which a user's employer may have changed, and their home did not."""
+    for day, text in enumerate((OLD, "I live in Lisbon.", NEW), start=11):
+        tell(world, text, day)
+    return world
+
+
+def test_a_brief_says_beside_a_fact_and_its_turn_that_they_may_have_changed(told: Any) -> None:
+    brief = told.post("/brief", ASKED).json()
+    assert brief["identity"]["facts"] == {
+        "home": "Lisbon",
+        "employer": "Fernhill",
+        "employerMayHaveChanged": "2026-05-13",
+    }
+    texts = [each["text"] for each in brief["semanticContext"]]
+    old = [text for text in texts if "Fernhill" in text]
+    assert len(old) == 2
+    assert all(text.endswith(" (may have changed 2026-05-13)") for text in old)
+    assert any(NEW in text for text in texts)
+    assert not any("Lisbon" in text and "may have changed" in text for text in texts)
+    about = [each["summary"] for each in brief["entities"] if "Fernhill" in each["summary"]]
+    assert about
+    assert all("Fernhill (may have changed 2026-05-13)" in text for text in about)
+
+
+def test_a_handover_says_so_too_and_the_value_itself_stays_as_it_was_said(told: Any) -> None:
+    handover = told.call("GET", "/session/startbrief", **USER, now=ASKED["now"]).json()
+    facts = handover["ops_context"]["user_model_hints"]["facts"]
+    assert facts["employerMayHaveChanged"] == "2026-05-13"
+    (hint,) = [each for each in handover["entity_hints"] if each["summary"].startswith("Fernhill")]
+    assert "(may have changed 2026-05-13)" in hint["summary"]
+    identity = told.call("GET", "/user/identity", **USER).json()
+    assert identity["facts"] == {"home": "Lisbon", "employer": "Fernhill"}
+
+
+def test_saying_it_again_clears_the_doubt(told: Any) -> None:
+    tell(told, OLD, 14)
+    brief = told.post("/brief", ASKED)
+    assert brief.json()["identity"]["facts"] == {"home": "Lisbon", "employer": "Fernhill"}
+    assert "may have changed" not in brief.text
