@@ -10,6 +10,7 @@ import pytest
 from given import TENANT
 from lamina.kernel.changes import may_have_changed
 from lamina.kernel.records import Layer
+from lamina.kernel.time import rfc3339
 from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -130,6 +131,43 @@ def test_a_quoted_turn_is_marked_by_the_fact_that_the_question_is_about(world: A
     assert f"(may have changed: {marker})" in told
     told, _ = line("Where does Ana live?")
     assert "may have changed" not in told
+
+
+@pytest.mark.parametrize(
+    ("include", "line"),
+    [
+        ("beliefs", "Ana likes running (supported"),
+        ("understanding", "Ana: "),
+    ],
+)
+def test_what_rests_on_a_fact_that_may_have_changed_says_so(world: Any, include: str, line: str) -> None:
+    memory = Memory(world.store, world.clock)
+    world.event("I live in Lisbon. I like running. I work at Fernhill.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    turn = world.event("These days running hurts.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    memory.derive()
+    asked = {"scope": SCOPE, "query": "What does Ana like?", "include": [include, "events"]}
+    pack = world.post("/v1/recall", asked).json()
+    markers = {item: marker for marker, item in pack["provenance"]["markers"].items()}
+    (told,) = [each for each in pack["context_block"].splitlines() if each.startswith(f"- {line}")]
+    said = markers[turn.id] if include == "beliefs" else "Ana likes running"
+    assert f"(may have changed: {said})" in told
+    assert all(
+        "may have changed" not in each for each in pack["context_block"].splitlines() if "Lisbon (s" in each
+    )
+
+
+def test_a_structured_fact_says_when_it_may_have_changed(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+    world.event("I like running.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    turn = world.event("These days running hurts.", SCOPE, actor="user:ana")
+    memory.derive()
+    asked = {"scope": SCOPE, "query": "Does Ana like running?", "view": "structured"}
+    graph = world.post("/v1/recall", asked).json()["knowledge_subgraph"]["@graph"]
+    (fact,) = [each for each in graph if each["@type"] == "Fact" and each["predicate"] == "likes"]
+    assert fact["may_have_changed"] == rfc3339(turn.context.observed_at)
 
 
 def test_a_number_that_changed_leaves_what_is_no_number(memory: Memory) -> None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from lamina.kernel.changes import MayHaveChanged, may_have_changed
 from lamina.kernel.events import Event
 from lamina.kernel.heads import RecordHead
-from lamina.kernel.records import Fact, Support
+from lamina.kernel.records import Belief, Concept, Fact, Record, Support
+from lamina.language.quarantine import quarantine_of_words
 from lamina.store.ports.log import EventLog
 
 __all__ = ["Changes", "changes_of"]
@@ -16,11 +17,31 @@ __all__ = ["Changes", "changes_of"]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The marks of some facts, the turns that they point at, and by their ids the ``turns`` that told such a fact, with its mark."""
+    """The marks of some facts, the turns that they point at, and by their ids the ``turns`` that told such a fact, with its mark.
+
+    ``behind`` has by the id of a belief or a concept those of the facts behind it that may have changed.
+    """
 
     marks: Mapping[str, MayHaveChanged]
     events: Mapping[str, Event]
     turns: Mapping[str, MayHaveChanged] = field(default_factory=dict)
+    behind: Mapping[str, Sequence[RecordHead]] = field(default_factory=dict)
+
+    def of(self, record: Record) -> MayHaveChanged | None:
+        """That of a fact, or the newest of the facts that a belief rests on; None of a concept, which tells of more than one."""
+        if not isinstance(record, Belief):
+            return self.marks.get(record.id)
+        marks = [self.marks[fact.id] for fact in self.behind.get(record.id, ())]
+        return max(marks, key=lambda mark: (mark.observed_at, mark.event_id), default=None)
+
+    def told_in(self, concept: Concept) -> str:
+        """The facts that a concept tells and that may have changed, a sentence each; empty where there are none."""
+        cited = {i for _, facts in concept.sentences for i in facts}
+        return " ".join(
+            f"{fact.text}."
+            for fact in self.behind.get(concept.id, ())
+            if (fact.id in cited or fact.text in concept.summary) and not quarantine_of_words(fact.text)
+        )
 
 
 def changes_of(

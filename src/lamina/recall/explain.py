@@ -58,6 +58,7 @@ def knowledge_subgraph(chosen: Mapping[Layer, Sequence[Item]]) -> dict[str, Any]
                 "confidence": claim.confidence,
                 "valid_from": rfc3339(claim.valid_from),
                 "valid_to": rfc3339_or_none(claim.valid_to),
+                "may_have_changed": None if item.changed is None else rfc3339(item.changed.observed_at),
             }
         )
     for item in chosen.get(Layer.UNDERSTANDING, ()):

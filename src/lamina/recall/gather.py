@@ -257,14 +257,35 @@ class Gathering:
         best = derived.by_layer.get(Layer.FACTS, [])[: plan.limits.get(Layer.FACTS, 0)]
         facts = [one.record for one in best if isinstance(one.record, Fact)]
         told = {i: each for i, each in ends.facts.items() if i not in ends.closed}
-        looked_at = told | {fact.id: fact for fact in facts}
+        below = self._facts_below(derived)
+        under = {each.id: each for heads in below.values() for each in heads}
+        looked_at = told | under | {fact.id: fact for fact in facts}
         marked = self._shown.supports_related(looked_at.keys(), Tie.MAY_CHANGE)
         changes = changes_of(log, plan.tenant_id, list(looked_at.values()), marked)
+        behind = {i: [each for each in heads if each.id in changes.marks] for i, heads in below.items()}
         turns = turns_of_changed(plan, event_ids, ends, self._shown.links, changes.marks)
         telling = {fact.event_id for fact in facts}
         events = log.get(plan.tenant_id, {*event_ids, *supersession.corrections, *telling})
         self._shown.resting_on(supersession.corrections | changes.events.keys())
-        return Displayed(events, derived, replace(changes, turns=turns), self._shown.links)
+        return Displayed(events, derived, replace(changes, turns=turns, behind=behind), self._shown.links)
+
+    def _facts_below(self, derived: DerivedLayers) -> dict[str, list[RecordHead]]:
+        """By its id, the facts behind each belief and concept that a block has room for, as the plan sees them."""
+        plan = self._plan
+        shares = plan.block.shares if plan.block is not None else {}
+        best = {
+            layer: [one.record for one in derived.by_layer.get(layer, [])[: plan.limits.get(layer, 0)]]
+            for layer in (Layer.BELIEFS, Layer.UNDERSTANDING)
+            if layer in shares
+        }
+        sources: dict[str, Sequence[str]] = {}
+        if beliefs := best.get(Layer.BELIEFS):
+            sources |= self._shown.cited_by([each.id for each in beliefs], SOURCES_MAX)
+        for concept in best.get(Layer.UNDERSTANDING, ()):
+            sources[concept.id] = concept.inputs if isinstance(concept, Concept) else ()
+        ids = {i for each in sources.values() for i in each if not is_event(i)}
+        heads = claims_of(plan, ids, self._heads(ids)) if ids else {}
+        return {i: [heads[each] for each in below if each in heads] for i, below in sources.items()}
 
     def _plain(self, derived: DerivedLayers) -> DerivedLayers:
         """The layers without the words of cancelled events."""

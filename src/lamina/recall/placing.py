@@ -10,7 +10,7 @@ import numpy as np
 
 from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.events import Event, text_of
-from lamina.kernel.records import Episode, Fact, Layer, Record
+from lamina.kernel.records import Concept, Episode, Fact, Layer, Record
 from lamina.kernel.time import Instant
 from lamina.language.days import DayNote
 from lamina.language.sentences import split_sentences
@@ -18,6 +18,7 @@ from lamina.models.ports import Float32Array
 from lamina.recall.changed import Changes
 from lamina.recall.compose import disputed
 from lamina.recall.evidence import DerivedLayers, Displayed
+from lamina.recall.naming import Called
 from lamina.recall.nearest import TurnTokens, tokens_of_turns
 from lamina.recall.newer import AnsweredAnew
 from lamina.recall.pack import diversify
@@ -207,7 +208,7 @@ def _records(
     plan: Plan, placed: Sequence[Placed], displayed: Displayed, answered_anew: Mapping[str, MayHaveChanged]
 ) -> dict[Layer, Sequence[Held]]:
     events, links = displayed.events, displayed.links
-    changes = dict(displayed.changes.marks) | _quoted_anew(placed, displayed, answered_anew)
+    changes, quoted = displayed.changes, _quoted_anew(placed, displayed, answered_anew)
     bound, marks = bound_by(placed, links), marked_episodes(placed, links)
     values: dict[Layer, Sequence[Held]] = {}
     for layer, scored in displayed.derived.by_layer.items():
@@ -220,12 +221,20 @@ def _records(
                 one.contributions,
                 needs=bound.get(one.record.id, frozenset()),
                 said_at=_said_at(one.record, events),
-                mark=marks.get(one.record.id, ""),
-                changed=changes.get(one.record.id),
+                mark=marks.get(one.record.id, "") + _doubted(one.record, changes, plan.called),
+                changed=quoted.get(one.record.id) or changes.of(one.record),
             )
             for one in best
         ]
     return values
+
+
+def _doubted(record: Record, changes: Changes, user: Called | None) -> str:
+    """What stands behind the line of a concept that tells facts which may have changed."""
+    facts = changes.told_in(record) if isinstance(record, Concept) else ""
+    if isinstance(record, Concept) and user is not None:
+        _, facts = user.understood(record.name, facts)
+    return f" (may have changed: {facts.removesuffix('.')})" if facts else ""
 
 
 def _quoted_anew(
