@@ -22,11 +22,13 @@ async def main() -> None:
         said = [
             message("user", "I dislike olives, and I live in Porto."),
             message("assistant", "Noted, no olives."),
+            message("user", "I work at Oracle."),
+            message("user", "I started a new job at Siemens last week."),
         ]
-        ids = await store.add_messages(said, AddMessagesContext(sequence_numbers=[0, 1]))
-        again = await store.add_messages(said, AddMessagesContext(sequence_numbers=[0, 1]))
+        ids = await store.add_messages(said, AddMessagesContext(sequence_numbers=[0, 1, 2, 3]))
+        again = await store.add_messages(said, AddMessagesContext(sequence_numbers=[0, 1, 2, 3]))
         print("kept:", len(ids), "and again:", len(again))
-        assert (len(ids), len(again)) == (2, 0)
+        assert (len(ids), len(again)) == (4, 0)
         await manager.add("Ben parks at gate B7.")
         assert await store.add("Ben parks at gate B7.") is None
         await client.experience(
@@ -40,6 +42,9 @@ async def main() -> None:
         assert "olives" in (await next_time.search("What food does he dislike?"))[0].content
         assert "B7" in entries[0].content
         assert all(entry.store_name == "lamina" for entry in entries)
+        work = [entry.content for entry in await next_time.search("Where does he work?")]
+        print("Where does he work? ->", work[0])
+        assert any("Oracle (may have changed 20" in each for each in work)
 
         (parking,) = [entry for entry in entries if "B7" in entry.content][:1]
         await store.delete(parking.metadata["id"])

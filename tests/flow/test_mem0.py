@@ -110,6 +110,16 @@ def test_the_story_of_a_memory(house: House) -> None:
     assert story[-1]["event"] == "DELETE"
 
 
+def test_a_memory_says_when_it_may_have_changed(house: House) -> None:
+    house.add("I work at Fernhill.", "I live in Porto.")
+    house.derive()
+    house.add("I must say that work changed for me.")
+    house.derive()
+    held = house.listed()
+    assert held["Ana works at Fernhill"]["lamina"]["may_have_changed"] is not None
+    assert held["Ana lives in Porto"]["lamina"]["may_have_changed"] is None
+
+
 def test_a_retracted_fact_does_not_come_back_as_its_turn(house: House) -> None:
     house.add("I live in Porto.")
     house.derive()

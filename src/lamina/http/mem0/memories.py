@@ -38,6 +38,8 @@ class Origin(BaseModel):
     scope: str
     valid_from: str | None = None
     valid_to: str | None = None
+    may_have_changed: str | None = None
+    """When a later turn was said that speaks of the same matter with a sign of change."""
 
 
 class MemoryShown(BaseModel):
@@ -106,6 +108,9 @@ def memory_of_fact(
         scope=fact.scope,
         valid_from=rfc3339(fact.valid_from),
         valid_to=rfc3339_or_none(fact.valid_to),
+        may_have_changed=None
+        if fact.may_have_changed is None
+        else rfc3339(fact.may_have_changed.observed_at),
     )
     return Mem0Memory(
         id=memory_id,
