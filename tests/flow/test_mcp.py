@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from given import ManualClock
 from issuing import claims, issuers_file, paseto
 from lamina.app import build_server
+from lamina.kernel.local import day_text
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.mcp.tools import INSTRUCTIONS, TOOLS
@@ -27,7 +28,7 @@ from lamina.store.memory import MemoryStore
 from processes import wait_until
 from rpc import MODERN, VERSIONS, answered, check_exchange, message, posted, validator
 from streaming import request_of
-from told import Memory
+from told import DAY, Memory
 
 ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
 _LATER = "2026-05-13T12:30:00Z"
@@ -231,6 +232,25 @@ def test_a_secret_in_a_fact_is_no_part_of_a_resource(world: Any) -> None:
         lines = read.contents[0].text  # type: ignore[union-attr]
         assert f"- Ana likes tea. [{facts[0].id}]" in lines
         assert f"- (withheld: secret) [{facts[1].id}]" in lines
+
+    story(world, run, MODERN)
+
+
+def test_a_fact_that_may_have_changed_says_so_wherever_it_is_told(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+    world.event("I like running.", "user:local", actor="user:ana")
+    world.clock.at += DAY
+    turn = world.event("These days running hurts.", "user:local", actor="user:ana")
+    memory.derive()
+    facts = world.get("/v1/facts", scope="user:local")["items"]
+    (fact_id,) = [each["id"] for each in facts if each["text"] == "Ana likes running"]
+    words = f"Ana likes running (may have changed {day_text(turn.context.observed_at, None)})"
+
+    async def run(client: Client) -> None:
+        read = await client.read_resource("lamina://scope/user:local")
+        assert f"- {words} [{fact_id}]" in read.contents[0].text  # type: ignore[union-attr]
+        text, _ = await said(client, "why", id=fact_id)
+        assert f"Fact: {words} (" in text
 
     story(world, run, MODERN)
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lamina.kernel.heads import RecordHead
+from lamina.kernel.local import day_text
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 
-__all__ = ["MayHaveChanged", "may_have_changed"]
+__all__ = ["MayHaveChanged", "change_mark", "may_have_changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,13 @@ class MayHaveChanged:
 
     event_id: str
     observed_at: Instant
+
+
+def change_mark(changed: MayHaveChanged | None, marker: str | None = None) -> str:
+    """What stands behind a line that may have changed: the marker of the turn by which, or its day."""
+    if changed is None:
+        return ""
+    return f" (may have changed{f': {marker}' if marker else f' {day_text(changed.observed_at, None)}'})"
 
 
 def may_have_changed(fact: Fact | RecordHead, supports: Sequence[Support]) -> MayHaveChanged | None:

@@ -82,9 +82,8 @@ def _read(record_id: str, ask: _Ask) -> _Worded:
 def _fact(record_id: str, ask: _Ask) -> _Worded:
     fact = ask("fact", {"fact_id": record_id})
     ended = f", superseded by {fact.superseded_by}" if fact.superseded_by else ""
-    words = fact.text or claim_in_words(fact.subject, fact.predicate, fact.object, negated=fact.negated)
     return _Worded(
-        f"Fact: {on_one_line(words)} (confidence {fact.confidence:.2f}{ended})", tuple(fact.supports)
+        f"Fact: {on_one_line(fact.in_words)} (confidence {fact.confidence:.2f}{ended})", tuple(fact.supports)
     )
 
 

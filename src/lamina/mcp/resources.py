@@ -51,7 +51,7 @@ def read_resource(uri: str, caller: Caller) -> str:
     if uri.startswith(_SCOPE):
         scope = unquote(uri.removeprefix(_SCOPE))
         page = caller.ask("facts", {"scope": scope, "limit": _MOST})
-        lines = [f"- {_worded(each.text or each.predicate)} [{each.id}]" for each in page.items]
+        lines = [f"- {_worded(each.in_words)} [{each.id}]" for each in page.items]
         return "\n".join(lines) or f"No facts hold in {scope}."
     raise NotFound(
         "NOT_FOUND",

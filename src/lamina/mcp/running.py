@@ -123,7 +123,7 @@ def _words_of(record_ids: list[str], caller: Caller) -> list[str]:
     lines = []
     for each in facts:
         fact = caller.ask("fact", {"fact_id": each})
-        lines.append(f"- {on_one_line(fact.text or fact.predicate)} [{each}]")
+        lines.append(f"- {on_one_line(fact.in_words)} [{each}]")
     return lines
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
+from lamina.kernel.changes import change_mark
 from lamina.kernel.events import Event
 from lamina.kernel.records import Layer, Record
 from lamina.models.counter import TokenCounter
@@ -15,7 +16,7 @@ from lamina.recall.nearest import Stretches, TurnTokens, maxsims
 from lamina.recall.pack import Item, LateLine, LineOfMany
 from lamina.recall.placing import Answers, Held
 from lamina.recall.plan import Plan
-from lamina.recall.render import SNIPPET_CHARS, beginning, change_mark, is_as_told, line_of
+from lamina.recall.render import SNIPPET_CHARS, beginning, is_as_told, line_of
 
 __all__ = ["items_of", "tokens_least"]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from lamina.kernel.changes import MayHaveChanged
+from lamina.kernel.changes import change_mark
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.local import day_text, minute_text
 from lamina.kernel.names import scope_segment
@@ -28,7 +28,6 @@ __all__ = [
     "SNIPPET_CHARS",
     "Block",
     "beginning",
-    "change_mark",
     "is_as_told",
     "line_of",
     "render_block",
@@ -48,13 +47,6 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 
 QUARANTINE_MARK: Final = " (quarantined)"
 _CHANGED: Final = "Facts that may have changed"
-
-
-def change_mark(changed: MayHaveChanged | None, marker: str | None) -> str:
-    """What stands behind a fact that may have changed: the marker of the turn that it may have changed by, or its day."""
-    if changed is None:
-        return ""
-    return f" (may have changed{f': {marker}' if marker else f' {day_text(changed.observed_at, None)}'})"
 
 
 def line_of(

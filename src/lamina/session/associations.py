@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lamina.errors import LaminaError
+from lamina.kernel.changes import change_mark
 from lamina.kernel.events import Event
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Fact, Layer
@@ -22,7 +23,6 @@ from lamina.recall.naming import Naming
 from lamina.recall.placing import Held
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Recalling
-from lamina.recall.render import change_mark
 from lamina.recall.superseded import Superseded
 from lamina.recall.weighed import RECORD_WEIGHTS
 from lamina.store.ports.records import Records
@@ -172,7 +172,7 @@ class Associator:
             if not isinstance(fact, Fact) or fact.kind == "loop" or relevance < _RELEVANT_FROM:
                 continue
             text = fact.text if called is None else called.said_of(fact, fact.text)
-            text += change_mark(each.changed, None)
+            text += change_mark(each.changed)
             facts.append(Remembered(text=text, relevance=relevance, source=fact.id))
             named += [
                 (part.id or "", part.name if called is None else called.who(part.name), text)
@@ -181,7 +181,7 @@ class Associator:
             ]
         events = [
             Remembered(
-                text=f"{_quoted(each.value.content, each.superseded)}{change_mark(each.changed, None)}",
+                text=f"{_quoted(each.value.content, each.superseded)}{change_mark(each.changed)}",
                 relevance=relevance,
                 source=each.value.id,
             )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from lamina.kernel.changes import may_have_changed
+from lamina.kernel.changes import change_mark, may_have_changed
 from lamina.kernel.events import Modality, Party
 from lamina.kernel.records import Fact, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
 from lamina.language.quarantine import quarantine_of_words
-from lamina.recall.render import change_mark
 from lamina.session.associations import entities_seen
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.store import Store
@@ -43,7 +42,7 @@ def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str) -> list
         if not isinstance(fact, Fact) or isinstance(fact, Loop) or fact.superseded_by is not None:
             continue
         if fact.text and not quarantine_of_words(fact.text):
-            text = f"{fact.text}{change_mark(may_have_changed(fact, marked.get(fact.id, ())), None)}"
+            text = f"{fact.text}{change_mark(may_have_changed(fact, marked.get(fact.id, ())))}"
             named.append((fact.subject.id, fact.subject.name, text))
             if fact.object.type == "entity" and fact.object.id and fact.object.name:
                 named.append((fact.object.id, fact.object.name, text))

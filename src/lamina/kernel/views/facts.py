@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from lamina.kernel.changes import MayHaveChanged
+from lamina.kernel.changes import MayHaveChanged, change_mark
 from lamina.kernel.records import Fact, Loop, Support
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
@@ -17,6 +17,7 @@ from lamina.kernel.views.parts import (
     ReferenceView,
     Stamp,
     claim_fields,
+    claim_in_words,
     object_fields,
     subject_fields,
     supports_held,
@@ -84,6 +85,14 @@ class FactView(ClaimedView):
     target: TargetView | None = None
     fades_at: Stamp | None = None
     vocabulary: BindingView | None = None
+
+    @property
+    def in_words(self) -> str:
+        """The claim in words, and where it may have changed, by a turn of which day."""
+        words = self.text or claim_in_words(self.subject, self.predicate, self.object, negated=self.negated)
+        turn = self.may_have_changed
+        changed = None if turn is None else MayHaveChanged(turn.event_id, turn.observed_at)
+        return f"{words}{change_mark(changed)}"
 
 
 def fact_view(
