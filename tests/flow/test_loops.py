@@ -13,8 +13,10 @@ from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import instant, rfc3339
 from lamina.language.temporal import find_times
+from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.worker import Worker
 from lamina.session.identity import identity_of
 from lamina.session.loops import active_loops, open_loops, status_at
@@ -118,6 +120,24 @@ def test_an_open_loop_goes_stale_by_the_clock_that_asks(talk):
     assert status_at(loops["Pay rent"], talk.at + 22 * DAY) == "needs_review"
     shown = active_loops(talk.store.records, TENANT, ALICE, talk.at + 22 * DAY)
     assert [(loop.text, loop.status) for loop in shown] == [("Pay rent", "needs_review")]
+
+
+def test_a_loop_that_may_have_changed_is_to_be_reviewed_until_it_is_said_again(talk):
+    nearness = Nearness(MiniLmEmbedder().pooled)
+    deriver = Deriver(talk.store, RulesExtractor(find_times), None, nearness=nearness)
+    talk.worker = Worker(talk.store, deriver, None, ManualClock(NOON + DAY), "test")
+
+    def shown() -> list[tuple[str, str]]:
+        found = active_loops(talk.store.records, TENANT, ALICE, talk.at)
+        return [(loop.text, loop.status) for loop in found]
+
+    talk.hear("I need to book the dentist.", "I have to call mum.")
+    assert sorted(shown()) == [("Book the dentist", "active"), ("Call mum", "active")]
+    talk.say("My plan to book the dentist changed a bit.")
+    assert sorted(shown()) == [("Book the dentist", "needs_review"), ("Call mum", "active")]
+    talk.say("I need to book the dentist.")
+    assert sorted(shown()) == [("Book the dentist", "active"), ("Call mum", "active")]
+    talk.replays()
 
 
 def test_the_brief_tells_the_day_and_has_what_is_due_soon_first(talk):

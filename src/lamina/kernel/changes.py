@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.local import day_text
 from lamina.kernel.records import Fact, Support
-from lamina.kernel.ties import Tie
+from lamina.kernel.ties import SAYS_AGAIN, Tie
 from lamina.kernel.time import Instant
 
 __all__ = ["MayHaveChanged", "change_mark", "may_have_changed"]
+
+_SAYS: Final = frozenset({Tie.EXTRACTED_FROM, Tie.AFFIRMED_BY, *SAYS_AGAIN})
+"""What says a fact, or an open loop, again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ def may_have_changed(fact: Fact | RecordHead, supports: Sequence[Support]) -> Ma
     if not marks:
         return None
     newest = max(marks, key=lambda each: (each.since, each.recorded_at, each.source_id))
-    said = max((each.recorded_at for each in supports if each.relation == Tie.EXTRACTED_FROM), default=0)
+    said = max((each.recorded_at for each in supports if each.relation in _SAYS), default=0)
     ended = fact.valid_to is not None and fact.valid_to <= newest.since
     if ended or fact.superseded_by is not None or said > newest.recorded_at:
         return None

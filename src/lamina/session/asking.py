@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -25,7 +26,7 @@ from lamina.session.associations import Associator
 from lamina.session.hints import entity_hints
 from lamina.session.identity import CORRECTABLE, identity_of, identity_shown, places_after
 from lamina.session.ingest import write_grants
-from lamina.session.loops import active_loops, loop_row, open_loops, status_at
+from lamina.session.loops import active_loops, in_doubt, loop_row, open_loops, status_at
 from lamina.session.names import actor_of_user, scope_of
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.log import Capture
@@ -192,9 +193,9 @@ class Asking:
         """A user's open loops in full."""
         scope, now = scope_of(request.tenant_id, request.user_id), call.now
         found = sorted(self._loops(call, scope), key=_priority)
-        items = [
-            loop_row(loop, now) for loop in found if request.include_stale or status_at(loop, now) != "stale"
-        ][: request.limit]
+        doubted = in_doubt(self._store.records, call.principal.tenant_id, found)
+        rows = [loop_row(loop, now, doubted) for loop in found]
+        items = [row for row in rows if request.include_stale or row["status"] != "stale"][: request.limit]
         figures = {"count": len(items), "limit": request.limit, "sort": "priority_desc", "scope": "user"}
         return Answer(LoopList(items=items, metadata=figures))
 
@@ -252,6 +253,7 @@ class Asking:
             for loop in self._loops(call, scope)
             if status_at(loop, now) != "stale" and not quarantine_of_words(str(loop.object.value))
         ]
+        doubted = in_doubt(self._store.records, tenant_id, loops)
         ranked = sorted(loops, key=_priority)
         today = [loop for loop in ranked if loop.horizon == "today" or loop.due_at is not None][:5]
         waiting = [loop for loop in ranked if str(loop.object.value).startswith("Waiting")][:5]
@@ -270,8 +272,8 @@ class Asking:
                     "bridge_text": narrative[:_BRIDGE_CHARS_MAX],
                 },
                 ops_context={
-                    "top_loops_today": [_shown_row(loop, now) for loop in today],
-                    "waiting_on": [_shown_row(loop, now) for loop in waiting],
+                    "top_loops_today": [_shown_row(loop, now, doubted) for loop in today],
+                    "waiting_on": [_shown_row(loop, now, doubted) for loop in waiting],
                     "user_model_hints": known.model_dump(),
                 },
                 evidence={
@@ -322,8 +324,8 @@ def _priority(loop: Loop) -> tuple[int, int, int, str]:
     return -loop.salience, loop.due_at if loop.due_at is not None else FOREVER, -loop.seen_at, loop.id
 
 
-def _shown_row(loop: Loop, now: Instant) -> dict[str, Any]:  # Any: as ``loop_row``
-    row = loop_row(loop, now)
+def _shown_row(loop: Loop, now: Instant, doubted: Collection[str]) -> dict[str, Any]:  # Any: as ``loop_row``
+    row = loop_row(loop, now, doubted)
     return {**row, "text": on_one_line(row["text"])}
 
 

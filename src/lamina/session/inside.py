@@ -21,7 +21,7 @@ from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.kernel.wire import Result
 from lamina.recall.wording import without_cancelled
 from lamina.session.identity import EVERYTHING
-from lamina.session.loops import loop_row, open_loops
+from lamina.session.loops import in_doubt, loop_row, open_loops
 from lamina.session.names import names_of, scope_of, tenant_scope
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.log import EventQuery
@@ -245,7 +245,8 @@ class Inside:
 
     def _loops(self, call: Call, scope: Scope) -> list[dict[str, Any]]:
         found = open_loops(self._store.records, call.principal.tenant_id, scope)
-        return [loop_row(loop, call.now) for loop in found]
+        doubted = in_doubt(self._store.records, call.principal.tenant_id, found)
+        return [loop_row(loop, call.now, doubted) for loop in found]
 
 
 def _message(event: Event) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
+from lamina.kernel.changes import may_have_changed
 from lamina.kernel.records import LOOPS_OPEN, Horizon, Layer, Loop
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import HOUR_US, Instant, rfc3339, rfc3339_or_none
 from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.loops.meaning import is_appointment
@@ -14,7 +16,7 @@ from lamina.session.identity import EVERYTHING
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.types.sessions import ActiveLoop
 
-__all__ = ["BRIEF_LOOPS_MAX", "active_loops", "loop_row", "open_loops", "shown", "status_at"]
+__all__ = ["BRIEF_LOOPS_MAX", "active_loops", "in_doubt", "loop_row", "open_loops", "shown", "status_at"]
 
 BRIEF_LOOPS_MAX: Final = 5
 _READ_MAX: Final = 200
@@ -28,9 +30,15 @@ _STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
 }
 
 
-def status_at(loop: Loop, now: Instant) -> str:
+def in_doubt(records: Records, tenant_id: str, loops: Sequence[Loop]) -> frozenset[str]:
+    """The ids of those loops of whose matter a later turn spoke with a sign of change, though nobody read there that they are over."""
+    marked = records.supports_related(tenant_id, [loop.id for loop in loops], Tie.MAY_CHANGE)
+    return frozenset(loop.id for loop in loops if may_have_changed(loop, marked.get(loop.id, ())))
+
+
+def status_at(loop: Loop, now: Instant, doubted: Collection[str] = ()) -> str:
     """The status of a loop: an active one that nobody spoke of for long, and whose day is past, is stale or to be
-    reviewed. What took place on its day is stale the day after, unless somebody speaks of it again."""
+    reviewed, and so is one of the ``doubted``. What took place on its day is stale the day after, unless somebody speaks of it again."""
     if loop.status != "active":
         return loop.status.value
     if (
@@ -40,7 +48,9 @@ def status_at(loop: Loop, now: Instant) -> str:
     ):
         return "stale"
     status, after_us = _STALE_AFTER[loop.horizon]
-    return status if now - loop.last_at > after_us else "active"
+    if now - loop.last_at > after_us:
+        return status
+    return "needs_review" if loop.id in doubted else "active"
 
 
 def open_loops(records: Records, tenant_id: str, scope: Scope) -> list[Loop]:
@@ -67,29 +77,30 @@ def active_loops(
     }
     due = (now - _DUE_SINCE_US, now + _DUE_WITHIN_US)
     found = records.spoken_of(tenant_id, scope, since, due=due, read=_READ_MAX, limit=2 * BRIEF_LOOPS_MAX)
-    told = [shown(loop, now) for loop in found]
+    doubted = in_doubt(records, tenant_id, found)
+    told = [shown(loop, now, doubted) for loop in found]
     shown_too = [loop for loop in told if with_quarantined or not quarantine_of_words(loop.text)]
     return [loop for loop in shown_too if loop.status != "stale"][:BRIEF_LOOPS_MAX]
 
 
-def shown(loop: Loop, now: Instant) -> ActiveLoop:
+def shown(loop: Loop, now: Instant, doubted: Collection[str] = ()) -> ActiveLoop:
     """A loop as the brief shows it."""
     return ActiveLoop(
         id=loop.id,
         type=loop.predicate,
-        status=status_at(loop, now),
+        status=status_at(loop, now, doubted),
         text=str(loop.object.value),
         salience=loop.salience,
         due_date=loop.due_day,
     )
 
 
-def loop_row(loop: Loop, now: Instant) -> dict[str, Any]:
+def loop_row(loop: Loop, now: Instant, doubted: Collection[str]) -> dict[str, Any]:
     """A loop in full, for those who look behind the scenes."""
     return {
         "id": loop.id,
         "type": loop.predicate,
-        "status": status_at(loop, now),
+        "status": status_at(loop, now, doubted),
         "text": str(loop.object.value),
         "confidence": loop.confidence,
         "salience": loop.salience,
