@@ -397,6 +397,21 @@ def test_a_key_brings_back_the_same_pack(memory: Memory) -> None:
     assert "X-Cortex-Replay" not in first.headers
 
 
+def test_the_key_may_stand_in_a_header(memory: Memory) -> None:
+    body = {"scope": SCOPE, "query": "Who is Noor?"}
+
+    def ask(**more: Any) -> Any:
+        headers = HEADERS | {"X-Cortex-Idempotency-Key": "noor-headed"}
+        return memory.http.post("/v1/recall", json=body | more, headers=headers)
+
+    first, again = ask(), ask()
+    assert first.json()["pack_id"] == again.json()["pack_id"]
+    assert again.headers["X-Cortex-Replay"] == "true"
+    assert ask(query="Who is Elif?").json()["error_code"] == "IDEMPOTENCY_CONFLICT"
+    assert ask(idempotency_key="noor-headed").json()["error_code"] == "IDEMPOTENCY_CONFLICT", "another body"
+    assert ask(idempotency_key="another").status_code == 400
+
+
 def test_a_key_brings_back_the_pack_of_another_process(memory: Memory) -> None:
     asked = [{"diagnostics": "full"}, {"view": "structured"}, {"view": "raw"}]
     bodies = [

@@ -220,8 +220,8 @@ def _query(route: Route, said: ApiWords) -> Iterator[dict[str, Any]]:
 
 
 def _key(route: Route) -> Iterator[dict[str, Any]]:
-    if route.operation.effect is not Effect.READ:
-        about = "As idempotency_key in the body, which every write takes."
+    if route.takes_a_key:
+        about = "As idempotency_key in the body."
         schema = {
             "type": "string",
             "minLength": 1,

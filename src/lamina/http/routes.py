@@ -168,16 +168,16 @@ class Route:
         return frozenset(names - self.in_path - set(self.headers.values()))
 
     def _offered_key(self, http: HttpRequest) -> str | None:
-        """The idempotency key of the header, where the operation writes."""
-        if self.operation.effect is Effect.READ:
+        """The idempotency key of the header, where the operation takes one."""
+        if not self.takes_a_key:
             return None
         key = http.headers.get("x-cortex-idempotency-key")
         return None if key is None else _checked(key)
 
     def _keyed(self, body: bytes, offered: str | None) -> tuple[bytes, str | None]:
-        """The body that the request type is read from, and the key: every write takes one, in its body or a header."""
+        """The body that the request type is read from, and the key, which stands in the body or a header."""
         takes_key = self._takes_key
-        if self.operation.effect is Effect.READ or (takes_key and offered is None):
+        if not self.takes_a_key or (takes_key and offered is None):
             return body, None
         if not takes_key and b"idempotency_key" not in body:
             return body, offered
@@ -188,6 +188,11 @@ class Route:
         if takes_key:
             given["idempotency_key"] = key
         return to_json(given), key
+
+    @property
+    def takes_a_key(self) -> bool:
+        """Whether a call may come with an idempotency key: every write, and a read whose body has a field for it."""
+        return self.operation.effect is not Effect.READ or (self.has_body and self._takes_key)
 
     @cached_property
     def _takes_key(self) -> bool:
