@@ -37,6 +37,7 @@ ITEM = {
 }
 ENTITY = entity_id("acme", "nobody")
 PREVIEW = "ervw_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"
+NOBODY = "fact_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"
 ERASURE = "erasure_0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b"
 MEMBERS = [{"actor": "user:alice", "role": "owner"}]
 RELAY = Scope("app:relay")
@@ -125,7 +126,7 @@ ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
         "NOT_FOUND",
     ),
     "POST /v1/forget": (
-        {"body": {"scope": CLOSED, "selector": {"memory_ids": ["fact_nobody"]}}},
+        {"body": {"scope": CLOSED, "selector": {"memory_ids": [NOBODY]}}},
         NOT,
         200,
     ),

@@ -18,6 +18,7 @@ from lamina.store.watch import Watch
 
 ALICE = "org:acme/user:alice"
 OTHER = "org:acme/user:bob"
+NOBODY = "fact_01a205eb-7cd8-71a7-8744-7106e24bf7c3"
 
 
 class Told:
@@ -131,7 +132,7 @@ def test_redaction_takes_the_words_and_keeps_the_place(told: Told) -> None:
 def test_ids_are_forgotten_besides_what_the_fields_say(told: Told) -> None:
     facts = {value: key for key, value in told.facts().items()}
     deleted = told.forget(
-        layers=["facts"], selector={"predicate": "works_at", "memory_ids": [facts["Leipzig"], "fact_nobody"]}
+        layers=["facts"], selector={"predicate": "works_at", "memory_ids": [facts["Leipzig"], NOBODY]}
     )["deleted"]
     assert deleted["facts"] == 2
     assert told.forget(422, selector={"memory_ids": [told.ramen]})["error_code"] == "INVALID_FILTER"
@@ -140,6 +141,15 @@ def test_ids_are_forgotten_besides_what_the_fields_say(told: Told) -> None:
     assert (
         told.forget(selector={"memory_ids": [told.ramen]}, cascade="redact_events")["deleted"]["events"] == 0
     )
+
+
+@pytest.mark.parametrize("named", ["nobody", NOBODY.upper(), NOBODY.replace("fact_", "lce_"), "fact_1", ""])
+def test_an_id_of_something_else_is_refused(told: Told, named: str) -> None:
+    """It would fit nothing, and the answer would read as if all were gone."""
+    facts = told.facts()
+    refused = told.forget(422, selector={"memory_ids": [next(iter(facts)), named]})
+    assert refused["error_code"] == "INVALID_ID"
+    assert told.facts() == facts
 
 
 def test_with_derived_what_rests_on_a_turn_alone_goes_with_its_words(told: Told) -> None:

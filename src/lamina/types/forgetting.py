@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
+from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.wire import Request, Result, ScopePath
 from lamina.types.times import Range
 
@@ -16,7 +17,22 @@ __all__ = ["Cascade", "Forget", "ForgetSelector", "Forgotten", "ForgottenCounts"
 
 Cascade = Literal["derived_only", "redact_events"]
 ForgottenLayer = Literal["events", "episodes", "facts", "beliefs", "understanding"]
-_Id = Annotated[str, Field(min_length=1, max_length=limits.STREAM_ID_LENGTH_MAX)]
+_MEMORIES: Final = frozenset({Prefix.EVENT, Prefix.EPISODE, Prefix.FACT, Prefix.BELIEF, Prefix.CONCEPT})
+
+
+def _memory_id(value: Any) -> Any:  # Any: whatever came in
+    """What is no id of a record would fit nothing, and be told as forgotten."""
+    if isinstance(value, str) and prefix_of(value) not in _MEMORIES:
+        raise Invalid(
+            "INVALID_ID",
+            f"selector.memory_ids names events and derived records, got {value[:64]!r}",
+            hint="ids of different kinds are not interchangeable; use the id exactly as the server returned it",
+            details={"field": "selector.memory_ids"},
+        )
+    return value
+
+
+_Id = Annotated[str, Field(min_length=1, max_length=limits.STREAM_ID_LENGTH_MAX), BeforeValidator(_memory_id)]
 _Name = Annotated[str, Field(max_length=limits.NAME_LENGTH_MAX)]
 
 
