@@ -13,6 +13,8 @@ from neighbours import ROOT, Neighbours
 
 ACME, TEAM, WS = "org:acme", "org:acme/team:x", "ws:launch"
 OF_TEAM = f"{TEAM}/user:alice"
+CLOSED = "NOT_A_MEMBER: scope.read.local is denied by the scope tier to who is no member of the scope"
+"""It cites the tier (seed 002, 18.2 item 4), and holds for a person's own memory, which nobody registered, as well."""
 
 
 @pytest.fixture
@@ -222,7 +224,7 @@ def test_a_descent_shows_closed_scopes_as_counts(here: Neighbours) -> None:
             "scope": OF_TEAM,
             "denied": True,
             "item_count": 1,
-            "denied_reason": "NOT_A_MEMBER: scope.read.local takes a member of the registered scope",
+            "denied_reason": CLOSED,
         },
     ]
 
@@ -251,7 +253,7 @@ def test_recall_descends_past_closed_scopes_with_counts(here: Neighbours) -> Non
         "scope": OF_TEAM,
         "denied": True,
         "item_count": 2,
-        "denied_reason": "NOT_A_MEMBER: scope.read.local takes a member of the registered scope",
+        "denied_reason": CLOSED,
     }
     opened, closed = answer.json()["scopes_traversed"]
     assert (opened["scope"], closed) == (ACME, denied)

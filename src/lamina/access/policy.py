@@ -112,9 +112,8 @@ class PolicyPermits:
 
 
 def _words(decision: Decision) -> str:
-    if decision.code == "NOT_A_MEMBER":
-        return f"{decision.grant.capability} takes a member of the registered scope"
-    return f"{decision.grant.capability} is denied by the {decision.tier} tier"
+    denied = f"{decision.grant.capability} is denied by the {decision.tier} tier"
+    return f"{denied} to who is no member of the scope" if decision.code == "NOT_A_MEMBER" else denied
 
 
 def _forbidden(decision: Decision) -> Forbidden:
