@@ -103,6 +103,15 @@ def test_what_an_older_log_has_there_counts_for_nothing(memory: Memory) -> None:
         ({"object": {"value": 3, "unit": 7}}, "content.object"),
         ({"object": {"value": 3, "unit": " "}}, "content.object"),
         ({"object": {"value": 3, "unit": "k" * 65}}, "content.object"),
+        ({"subject": None}, "content.subject"),
+        ({"subject": " "}, "content.subject"),
+        ({"subject": {"type": "entity", "id": "ent_ana"}}, "content.subject"),
+        ({"predicate": " "}, "content.predicate"),
+        ({"predicate": 5}, "content.predicate"),
+        ({"object": {}}, "content.object"),
+        ({"object": ["Oslo"]}, "content.object"),
+        ({"object": {"value": None}}, "content.object"),
+        ({"object": ""}, "content.object"),
     ],
 )
 def test_the_door_refuses_what_cannot_be_read(world: Any, said: dict[str, Any], field: str) -> None:
@@ -115,6 +124,25 @@ def test_the_door_refuses_what_cannot_be_read(world: Any, said: dict[str, Any], 
     refused = world.call("POST", "/v1/experience", body=body)
     assert refused.status_code in (400, 422)
     assert (refused.json()["error_code"], refused.json()["details"]["field"]) == ("INVALID_ENVELOPE", field)
+
+
+@pytest.mark.parametrize("missing", ["subject", "predicate", "object"])
+def test_a_claim_that_says_nothing_is_not_taken(world: Any, missing: str) -> None:
+    """202 for a misspelt field would be the last that anybody heard of the claim."""
+    said = _triple("Oslo")
+    said["verb"] = said.pop(missing)
+    body = {
+        "scope": "org:acme/user:alice",
+        "modality": "observation",
+        "content": said,
+        "idempotency_key": "k",
+        "context": {"observed_at": "2026-05-01T00:00:00Z"},
+    }
+    refused = world.call("POST", "/v1/experience", body=body)
+    assert (refused.status_code, refused.json()["details"]["field"]) == (422, f"content.{missing}")
+    bulk = {"scope": body.pop("scope"), "items": [body]}
+    assert world.call("POST", "/v1/experience/bulk", body=bulk).status_code == 422
+    assert world.ids("/v1/events") == []
 
 
 @pytest.mark.parametrize(

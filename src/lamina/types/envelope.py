@@ -23,7 +23,7 @@ from lamina.kernel.wire import (
     Request,
     ScopePath,
 )
-from lamina.types.stating import require_stated
+from lamina.types.stating import require_claim
 
 __all__ = ["Envelope", "EnvelopeContext", "EnvelopeDirectives", "Item", "PartyIn", "wrong_field"]
 
@@ -65,8 +65,12 @@ Content = Annotated[
                 },
                 {
                     "title": "triple",
+                    "required": ["subject", "predicate", "object"],
                     "properties": {
                         "kind": {"const": "triple"},
+                        "subject": {"type": ["string", "object"]},
+                        "predicate": {"type": "string", "pattern": r"\S"},
+                        "object": {"type": ["string", "number", "boolean", "object", "null"]},
                         "valid_from": _BOUND,
                         "valid_to": _BOUND,
                         "confidence": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
@@ -321,7 +325,7 @@ def _check_any_content(content: dict[str, Any]) -> None:
         raise wrong_field("content.role", f"is required for kind message: one of {', '.join(_ROLES)}")
     if kind == "triple":
         try:
-            require_stated(content)
+            require_claim(content)
         except ValueError as error:
             field, reason = error.args
             raise wrong_field(f"content.{field}", reason) from error

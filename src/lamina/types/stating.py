@@ -9,9 +9,35 @@ from lamina.errors import Invalid
 from lamina.kernel.local import Offset, local_bound
 from lamina.kernel.time import FIRST_INSTANT, LAST_INSTANT, SECOND_US, Instant, is_day
 
-__all__ = ["UNIT_LENGTH_MAX", "has_fit_unit", "is_share", "require_stated", "stated_instant"]
+__all__ = ["UNIT_LENGTH_MAX", "has_fit_unit", "is_share", "require_claim", "require_stated", "stated_instant"]
 
 UNIT_LENGTH_MAX: Final = 64
+
+
+def require_claim(content: Mapping[str, Any]) -> None:
+    """Nothing, or ``ValueError`` where ``pipeline/direct.py`` would read no claim, or not all of one: who stated it would not learn of it."""
+    if not _names(content.get("subject")):
+        raise ValueError("subject", "must be a name, or an object with one")
+    predicate = content.get("predicate")
+    if not isinstance(predicate, str) or not predicate.strip():
+        raise ValueError("predicate", "must be text that is not blank")
+    if "object" not in content or not (content["object"] is None or _says_a_value(content["object"])):
+        raise ValueError(
+            "object",
+            "must be a name, a number, true or false, an object with a name or such a value, or null, which ends what is held",
+        )
+    require_stated(content)
+
+
+def _names(value: Any) -> bool:  # Any: JSON values
+    name = value.get("name") if isinstance(value, dict) else value
+    return isinstance(name, str) and bool(name.strip())
+
+
+def _says_a_value(value: Any) -> bool:  # Any: JSON values
+    if isinstance(value, dict) and "value" in value:
+        value = value["value"]
+    return isinstance(value, bool | int | float) or _names(value)
 
 
 def require_stated(content: Mapping[str, Any]) -> None:
