@@ -209,6 +209,25 @@ def test_the_key_may_stand_in_a_header(world: Any) -> None:
     assert (differing.status_code, differing.json()["error_code"]) == (400, "INVALID_REQUEST")
 
 
+def test_a_batch_that_was_stored_before_is_answered_as_it_was(world: Any) -> None:
+    """Its items alone have keys. A stream of another batch would wait for ever."""
+    items = [{name: value for name, value in envelope(key).items() if name != "scope"} for key in "abc"]
+    path = "/v1/experience/bulk"
+
+    def send(*chosen: dict[str, Any]) -> Any:
+        return world.call("POST", path, body={"scope": ALICE, "items": chosen})
+
+    first, again = send(*items[:2]), send(*reversed(items[:2]))
+    assert (again.status_code, again.json()) == (202, first.json())
+    assert (first.headers.get("x-cortex-replay"), again.headers["x-cortex-replay"]) == (None, "true")
+    more = send(*items)
+    assert more.json()["batch_id"] != first.json()["batch_id"]
+    assert "x-cortex-replay" not in more.headers
+    assert len(world.ids("/v1/events")) == 3
+    mixed = send(*items)
+    assert mixed.json()["batch_id"] not in (first.json()["batch_id"], more.json()["batch_id"]), "of two"
+
+
 def test_every_write_can_be_repeated_under_a_key(world: Any) -> None:
     event = world.event()
     path, key = f"/v1/lifecycle/memory-event/{event.id}/cancel", {"X-Cortex-Idempotency-Key": "c-1"}

@@ -117,11 +117,10 @@ class Capturing:
         result = BatchCaptured(
             batch_id=batch_id,
             accepted=len(items),
-            lifecycle_stream=f"/v1/lifecycle/stream?batch_id={batch_id}",
+            lifecycle_stream=_batch_stream(batch_id),
         )
         if batch_key is None:
-            self._store.log.append(captures)
-            return Answer(result, accepted=True)
+            return _answered(result, self._store.log.append(captures))
         entry = IdempotencyEntry(
             batch_key, call.body_hash(), call.now, response=result.model_dump(mode="json")
         )
@@ -278,6 +277,17 @@ def _captured(landed: Sequence[Appended]) -> Answer:
     return Answer(result, accepted=True, replayed=appended.replayed)
 
 
+def _answered(result: BatchCaptured, appended: Sequence[Appended]) -> Answer:
+    """What the first time was answered, where all of a batch was stored by one batch before: on the stream of another one nothing
+    would ever come."""
+    known = {each.draft.batch_id for each in appended}
+    (batch_id,) = known if len(known) == 1 else {None}
+    if batch_id is None or not all(each.replayed for each in appended):
+        return Answer(result, accepted=True)
+    changed = {"batch_id": batch_id, "lifecycle_stream": _batch_stream(batch_id)}
+    return Answer(result.model_copy(update=changed), accepted=True, replayed=True)
+
+
 def _replayed_batch(known: IdempotencyEntry) -> Answer:
     response: dict[str, Any] = dict(known.response or {})
     return Answer(BatchCaptured(**response), accepted=True, replayed=True)
@@ -285,3 +295,7 @@ def _replayed_batch(known: IdempotencyEntry) -> Answer:
 
 def _stream(event_id: str) -> str:
     return f"/v1/lifecycle/stream?event_id={event_id}"
+
+
+def _batch_stream(batch_id: str) -> str:
+    return f"/v1/lifecycle/stream?batch_id={batch_id}"
