@@ -127,6 +127,42 @@ def consolidated(world: Any) -> dict[str, str]:
     return {"event": event.id, "fact": fact.id, "belief": belief.id, "concept": concept.id}
 
 
+def test_a_recall_shows_no_concept_to_who_may_read_none(world: Any, consolidated: Any) -> None:
+    asked = {"scope": BOB, "query": "How do deals go at Acme?", "view": "local"}
+    keyed = asked | {"idempotency_key": "k"}
+
+    def shown(body: dict[str, Any]) -> tuple[list[str], bool, str | None]:
+        answer = world.call("POST", "/v1/recall", body=body)
+        told = [each["id"] for each in answer.json()["layers"]["understanding"]]
+        return told, "How deals go" in answer.text, answer.headers.get("x-cortex-warning")
+
+    only = {"include": ["understanding"]}
+    for body in (asked, asked | only, keyed):
+        assert shown(body) == ([consolidated["concept"]], True, None)
+    world.policy.deny("understanding.read", BOB)
+    for body in (asked, asked | only, keyed, asked | {"view": "structured"}):
+        assert shown(body) == ([], False, "understanding_denied=1")
+    facts_alone = asked | {"include": ["facts"]}
+    assert shown(facts_alone) == ([], False, None)
+
+
+def test_an_answer_rests_on_no_concept_that_may_not_be_read_any_more(world: Any, consolidated: Any) -> None:
+    asked, question = (
+        {"scope": BOB, "view": "local", "include": ["understanding"]},
+        "What is the stage of Acme?",
+    )
+    pack_id = world.post("/v1/recall", asked | {"query": question}).json()["pack_id"]
+
+    def cited(**more: Any) -> list[str]:
+        answer = world.post("/v1/answer", asked | {"question": question} | more).json()
+        return [each["id"] for each in answer["citations"]]
+
+    ways: tuple[dict[str, str], ...] = ({}, {"idempotency_key": "k"}, {"use_pack_id": pack_id})
+    assert [cited(**way) for way in ways] == [[consolidated["concept"]]] * 3
+    world.policy.deny("understanding.read", BOB)
+    assert [cited(**way) for way in ways] == [[]] * 3
+
+
 def test_a_belief_names_nothing_of_a_scope_that_may_not_be_read(world: Any, consolidated: Any) -> None:
     belief_id = consolidated["belief"]
     assert consolidated["fact"] in json.dumps(world.get(f"/v1/beliefs/{belief_id}"))

@@ -22,7 +22,7 @@ from lamina.language.tokens import analyse, content_terms
 from lamina.models.counter import TokenCounter
 from lamina.models.support import SupportedSentence
 from lamina.recall.grounds import Grounds, kept_grounds
-from lamina.recall.kept import Basis, KeptResults, require_readable
+from lamina.recall.kept import Basis, KeptResults, closed_to_concepts, require_readable
 from lamina.recall.recalling import Recalling
 from lamina.recall.stream import numbered, tokens_of
 from lamina.store.ports.packs import PackKind
@@ -98,7 +98,8 @@ class Answering:
         made = self._made(request, grounds, model, call)
         response = self._response(request, grounds, made, recall_ms, _since_ms(began))
         if key is not None:
-            basis = Basis([str(scope) for scope in grounds.scopes], grounds.removals)
+            closed = closed_to_concepts(grounds.scopes, call)
+            basis = Basis([str(scope) for scope in grounds.scopes], grounds.removals, closed)
             self._kept.keep(key, response, basis, call)
         return self._sent(request, response, warnings=(*warnings, *made.warnings), tier=tier)
 

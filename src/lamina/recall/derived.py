@@ -113,6 +113,7 @@ def is_candidate(plan: Plan, head: RecordHead, bearing: Collection[str], graph: 
     return (
         (head.id in bearing or graph.get(head.id, 0.0) >= LINKED_FROM)
         and head.scope in plan.scopes
+        and not (head.layer is Layer.UNDERSTANDING and head.scope in plan.without_concepts)
         and is_visible(plan, head)
     )
 

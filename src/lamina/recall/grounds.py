@@ -65,9 +65,17 @@ class Grounds(Result):
         return [Scope(each) for each in dict.fromkeys([self.pack.scope, *walked])]
 
     def standing(self, store: Store, call: Call) -> Grounds:
-        """The same without the lines of what was cancelled or forgotten since, and of what rests on what was cancelled. Of a concept and of an
-        episode not all sources are cited: once something was cancelled, it may be one of these."""
-        removals = Basis.of(store, self.scopes, call).removals
+        """The same without the lines of what was cancelled or forgotten since, of what rests on what was cancelled, and of concepts that the
+        caller may not read any more. Of a concept and of an episode not all sources are cited: once something was cancelled, it may be
+        one of these."""
+        basis = Basis.of(store, self.scopes, call)
+        if basis.without_concepts:
+            # A line does not say which scope it is of.
+            lines = [line for line in self.lines if line.layer != "concept"]
+            return self.model_copy(update={"lines": lines})._standing(store, call, basis.removals)
+        return self._standing(store, call, basis.removals)
+
+    def _standing(self, store: Store, call: Call, removals: int) -> Grounds:
         if removals == self.removals:
             return self
         cited = self.pack.provenance.citations

@@ -19,7 +19,7 @@ from lamina.kernel.wire import Result
 from lamina.store.ports.packs import PackKind, StoredPack
 from lamina.store.ports.store import Store
 
-__all__ = ["Basis", "KeptResults", "packed", "require_readable", "unpacked"]
+__all__ = ["Basis", "KeptResults", "closed_to_concepts", "packed", "require_readable", "unpacked"]
 
 ResultT = TypeVar("ResultT", bound=Result)
 
@@ -28,18 +28,19 @@ class Basis(NamedTuple):
     """What something was made from: its scopes, and how much had been removed from them when they were read.
 
     ``removals`` is the sum of ``IndexRows.changes`` and ``last_end``: another number once something there was cancelled, removed or
-    replaced.
+    replaced. ``without_concepts`` are the scopes whose concepts the caller may not read.
     """
 
     scopes: list[str]
     removals: int
+    without_concepts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, store: Store, scopes: Sequence[Scope], call: Call) -> Basis:
         """As the scopes are now."""
         tenant_id, index = call.principal.tenant_id, store.index
         removals = sum(index.changes(tenant_id, scope) + index.last_end(tenant_id, scope) for scope in scopes)
-        return cls([str(scope) for scope in scopes], removals)
+        return cls([str(scope) for scope in scopes], removals, closed_to_concepts(scopes, call))
 
     def still_stands(self, store: Store, call: Call) -> bool:
         """Whether the caller may still read all of it, and nothing was taken from it since."""
@@ -49,6 +50,12 @@ class Basis(NamedTuple):
         except Forbidden:
             return False
         return Basis.of(store, scopes, call) == self
+
+
+def closed_to_concepts(scopes: Sequence[Scope], call: Call) -> tuple[str, ...]:
+    """Those of the scopes whose concepts the caller may not read (``understanding.read``), whatever else of them."""
+    reading = Capability.UNDERSTANDING_READ
+    return tuple(str(scope) for scope in scopes if not call.permits.allows(Grant(reading, scope)))
 
 
 def require_readable(scopes: Sequence[Scope], call: Call) -> None:

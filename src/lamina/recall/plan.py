@@ -113,6 +113,7 @@ class Plan:
     ``asker`` is the caller's name where the question is about them ("where do I live?"), ``called`` the user of the first scope. ``scopes`` are those to search, nearest first. ``window`` is the stretch of observed time that the question
     names: it draws events, and derived records are of what held in it. ``axes`` decide what is visible at all.
     Between two phases the ``deadline`` says whether the answer is still wanted.
+    Concepts of the scopes ``without_concepts`` are left out.
     Events of a score below ``faintest`` of the best are left out. ``held_at`` is where the reader of an earlier time stands: what came later counts for nothing, not even in a score.
     """
 
@@ -139,6 +140,7 @@ class Plan:
     block: BlockShape | None = None
     deadline: Deadline = NEVER
     include_quarantined: bool = False
+    without_concepts: tuple[str, ...] = ()
 
     @property
     def block_events(self) -> int:

@@ -26,7 +26,7 @@ from lamina.recall.explain import citations, knowledge_subgraph
 from lamina.recall.gather import Gathering
 from lamina.recall.grounds import Grounds, grounds_of, keep_grounds
 from lamina.recall.items import layers_view
-from lamina.recall.kept import Basis, KeptResults
+from lamina.recall.kept import Basis, KeptResults, closed_to_concepts
 from lamina.recall.layers.reach import Reach, reach_of, traversed
 from lamina.recall.layers.reading import present
 from lamina.recall.layers.words import phrases_of, seen_from
@@ -224,6 +224,10 @@ class Recalling:
                 seen_from(seen_at, None if recorded is None else recorded[1]),
             ),
         )
+        if plan.limits.get(Layer.UNDERSTANDING, 0) > 0:
+            closed = closed_to_concepts(plan.scopes, call)
+            told = (f"understanding_denied={len(closed)}",) if closed else ()
+            plan = replace(plan, without_concepts=closed, warnings=(*plan.warnings, *told))
         learnt = naming or Names(self._store.records, plan.tenant_id, plan.scopes, plan.axes, plan.held_at)
         return replace(plan, called=called(plan.scopes, learnt))
 
