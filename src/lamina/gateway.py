@@ -313,7 +313,6 @@ class Gateway:
             digest_of=digest_in_parts,
             address=inbound.asked.client_ip and client_address(inbound.asked),
             is_gone=inbound.is_gone,
-            experimental=self._experimental,
         )
         return call, entry, witness
 
@@ -321,6 +320,10 @@ class Gateway:
         self, operation: Operation[Any], request: Any, inbound: Inbound, call: Call, witness: Witness
     ) -> None:
         """Nothing where the caller may make a call; raises what it is refused with."""
+        part = operation.experimental_part(request)
+        if part is not None:
+            inbound.out.update(_stability(Tier.EXPERIMENTAL))
+            require_experimental(part, offered=self._experimental)
         if operation.bucket is not None and operation.effect is not Effect.READ:
             _check_payload(request, self._relay_payload_bytes_max)
         if operation.local_only:
@@ -427,8 +430,6 @@ def _tell_decision(witness: Witness, inbound: Inbound) -> None:
 
 
 def _reply(answer: Answer, inbound: Inbound) -> Reply:
-    if answer.tier is not None:
-        inbound.out.update(_stability(answer.tier))
     if answer.replayed:
         inbound.out["X-Cortex-Replay"] = "true"
     if answer.warnings:

@@ -196,6 +196,32 @@ def test_experimental_operations_can_be_off(world: Any) -> None:
     assert world.call("GET", "/v1/admin/health").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("/v1/recall", {"query": "x", "view": "narrative"}),
+        ("/v1/answer", {"question": "x", "view": "narrative"}),
+        ("/v1/answer", {"question": "x", "stream": True}),
+    ],
+)
+def test_the_experimental_part_of_an_operation_says_so_however_it_ends(
+    world: Any, path: str, asked: dict[str, Any]
+) -> None:
+    """Seed 002, 2.4.3 and 2.4.4."""
+    body = {"scope": ALICE, **asked}
+    answers = [world.call("POST", path, body=body)]
+    world.policy.deny("scope.read.local", ALICE)
+    answers.append(world.call("POST", path, body=body))
+    world.server.gateway._experimental = False
+    answers.append(world.call("POST", path, body=body))
+    assert [each.status_code for each in answers] == [200, 403, 501]
+    for answer in answers:
+        assert answer.headers["x-cortex-stability"] == "experimental"
+        assert answer.headers["x-cortex-experimental-notice"].startswith("experimental: ")
+    whole = world.call("POST", path, body=body | {"view": "local", "stream": False})
+    assert (whole.status_code, whole.headers["x-cortex-stability"]) == (403, "stable")
+
+
 # ---- idempotency
 
 

@@ -15,7 +15,7 @@ from lamina.answer.generated import ANSWERING
 from lamina.answer.model import AnswerModel
 from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.kernel.capabilities import Capability
-from lamina.kernel.operations import Answer, Call, Grant, Tier
+from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.scopes import Scope
 from lamina.kernel.streams import ServerSentEvent
 from lamina.language.tokens import analyse, content_terms
@@ -84,14 +84,10 @@ class Answering:
 
     def answer(self, request: AnswerRequest, call: Call) -> Answer:
         """The answer to a question, or its stream."""
-        tier = None
-        if request.stream or request.view == "narrative":
-            call.require_experimental("a streamed answer" if request.stream else "view=narrative")
-            tier = Tier.EXPERIMENTAL
         model = self._asked_model(request)
         key = request.idempotency_key
         if key is not None and (known := self._kept.find(key, call)) is not None:
-            return self._sent(request, known, replayed=True, tier=tier, after=request.last_event_id)
+            return self._sent(request, known, replayed=True, after=request.last_event_id)
         began = time.perf_counter()
         grounds, warnings = self._grounds(request, call)
         recall_ms = _since_ms(began)
@@ -101,20 +97,19 @@ class Answering:
             closed = closed_to_concepts(grounds.scopes, call)
             basis = Basis([str(scope) for scope in grounds.scopes], grounds.removals, closed)
             self._kept.keep(key, response, basis, call)
-        return self._sent(request, response, warnings=(*warnings, *made.warnings), tier=tier)
+        return self._sent(request, response, warnings=(*warnings, *made.warnings))
 
     def _sent(
         self,
         request: AnswerRequest,
         response: AnswerResponse,
         *,
-        tier: Tier | None,
         warnings: tuple[str, ...] = (),
         replayed: bool = False,
         after: str | None = None,
     ) -> Answer:
         result = numbered(response.pack_id, _events(response), after) if request.stream else response
-        return Answer(result, replayed=replayed, warnings=warnings, tier=tier)
+        return Answer(result, replayed=replayed, warnings=warnings)
 
     def _asked_model(self, request: AnswerRequest) -> AnswerModel | None:
         """The model that a request wants; None for the answer without one. Raises ``Invalid`` (ANSWER_MODEL_NOT_OFFERED)."""

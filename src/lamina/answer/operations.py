@@ -12,6 +12,12 @@ from lamina.types.answers import AnswerRequest, AnswerResponse
 __all__ = ["answer_operations"]
 
 
+def _experimental_part(request: AnswerRequest) -> str | None:
+    if request.stream:
+        return "a streamed answer"
+    return "view=narrative" if request.view == "narrative" else None
+
+
 def answer_operations(answering: Answering) -> list[Operation[Any]]:
     """Answer, as one response or as a stream."""
     return [
@@ -23,6 +29,7 @@ def answer_operations(answering: Answering) -> list[Operation[Any]]:
             effect=Effect.READ,
             tier=Tier.STABLE,
             grants=lambda request, _: answering.grants(request),
+            experimental_part=_experimental_part,
             handler=answering.answer,
             summary="Answer a question from memory, with the source of each sentence, or say that it is not known.",
             fails=(

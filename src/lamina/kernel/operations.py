@@ -146,12 +146,6 @@ class Call:
     """Where the call came from, as far as its door knows."""
     is_gone: Callable[[], bool] = stays
     """Whether nobody waits for the answer any more; who waits for something asks now and then."""
-    experimental: bool = True
-    """Whether this deployment offers what is experimental; an operation asks where only a part of it is."""
-
-    def require_experimental(self, what: str) -> None:
-        """Nothing, or ``Unsupported`` (EXPERIMENTAL_DISABLED) where the deployment does not offer what is experimental."""
-        require_experimental(what, offered=self.experimental)
 
     def body_hash(self, *, without: str | None = None) -> str:
         """``sha256:<hex>`` of the canonical body: the same request with its keys in another order is the same, and so is one that
@@ -196,8 +190,7 @@ class Answer:
 
     ``accepted`` says that work goes on behind the answer, ``created`` that something new stands. ``replayed``
     marks what an idempotency key brought back. ``warnings`` are stable words for things done differently than
-    asked. ``tier`` is how firmly this answer's shape is promised, where that differs from its operation's.
-    A result that is not a model is bytes, an iterable of server-sent events where the operation streams, or
+    asked. A result that is not a model is bytes, an iterable of server-sent events where the operation streams, or
     None where there is nothing to say.
     """
 
@@ -206,7 +199,6 @@ class Answer:
     created: bool = False
     replayed: bool = False
     warnings: tuple[str, ...] = ()
-    tier: Tier | None = None
 
 
 class Posted(Protocol):
@@ -258,6 +250,10 @@ def require_experimental(what: str, *, offered: bool) -> None:
         )
 
 
+def _nothing(request: Any) -> str | None:  # noqa: ARG001 - the port's shape
+    return None
+
+
 def _no_grants(request: Any, principal: Principal) -> Sequence[Grant]:  # noqa: ARG001 - the port's shape
     return ()
 
@@ -274,7 +270,8 @@ class Operation(Generic[RequestT]):
     that the audit row of a write carries, since that row lands before the answer is made. ``deprecated`` links to
     what takes the operation's place. Calls of one with a ``bucket`` of Relay's also count there, by token and by address,
     and a write of them may send no more than Relay's payloads have. One that is ``local_only`` is for callers on this machine. With
-    ``posting`` a write that waits for nothing but the disk can be begun and ended apart; it lands its keys itself.
+    ``posting`` a write that waits for nothing but the disk can be begun and ended apart; it lands its keys itself. ``experimental_part`` names
+    what of a request is experimental, where the operation is not.
 
     The rest is for readers of the OpenAPI document: ``answers`` are the HTTP statuses of a success, ``fails`` the
     error codes that are this operation's own, beside those of its door and the gateway; ``streams`` says whether
@@ -299,6 +296,7 @@ class Operation(Generic[RequestT]):
     bucket: str | None = None
     local_only: bool = False
     posting: Posting[RequestT] | None = None
+    experimental_part: Callable[[RequestT], str | None] = _nothing
     answers: tuple[int, ...] = (200,)
     fails: tuple[str, ...] = ()
     streams: Literal["never", "asked", "always"] = "never"

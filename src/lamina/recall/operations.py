@@ -23,6 +23,7 @@ def recall_operations(recalling: Recalling) -> list[Operation[Any]]:
             effect=Effect.READ,
             tier=Tier.STABLE,
             grants=lambda request, _: recalling.grants(request),
+            experimental_part=lambda request: "view=narrative" if request.view == "narrative" else None,
             handler=recalling.recall,
             summary="Ask memory: the few right records, with the reason for each.",
             fails=("EXPERIMENTAL_DISABLED", "IDEMPOTENCY_CONFLICT"),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.ids import IdSource, Prefix
-from lamina.kernel.operations import Answer, Call, Grant, Tier
+from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.language.questions import is_stated
@@ -118,17 +118,12 @@ class Recalling:
 
     def recall(self, request: Recall, call: Call) -> Answer:
         """The pack for a question, or its stream."""
-        tier = None
-        if request.view == "narrative":
-            call.require_experimental("view=narrative")
-            tier = Tier.EXPERIMENTAL
         key = request.idempotency_key
         if key is not None and (known := self._kept.find(key, call)) is not None:
             known = known.model_copy(update={"request_id": call.request_id})
             return Answer(
                 as_stream(known, request.last_event_id) if request.stream else known,
                 replayed=True,
-                tier=tier,
             )
         reach = self._reach(request, call)
         basis = None if key is None else Basis.of(self._store, reach.scopes, call)
@@ -139,7 +134,7 @@ class Recalling:
             warnings += more
         if key is not None and basis is not None:
             self._kept.keep(key, pack_, basis, call)
-        return Answer(as_stream(pack_) if request.stream else pack_, warnings=warnings, tier=tier)
+        return Answer(as_stream(pack_) if request.stream else pack_, warnings=warnings)
 
     def grounds(self, request: Recall, call: Call) -> tuple[Grounds, tuple[str, ...]]:
         """What an answer to a question is made from, and what of the request was done otherwise than asked."""
