@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from starlette.testclient import TestClient
 from lamina import limits
 from lamina.app import Beside, build_server
 from lamina.observe.rounds import Failures
+from lamina.recall.recalling import Recalling
 from lamina.settings import Settings
 from lamina.store.rows import Row
 from lamina.store.sqlite.connection import Readers
@@ -410,6 +412,34 @@ def test_the_key_may_stand_in_a_header(memory: Memory) -> None:
     assert ask(query="Who is Elif?").json()["error_code"] == "IDEMPOTENCY_CONFLICT"
     assert ask(idempotency_key="noor-headed").json()["error_code"] == "IDEMPOTENCY_CONFLICT", "another body"
     assert ask(idempotency_key="another").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [("/v1/recall", {"query": "Who is Noor?"}), ("/v1/answer", {"question": "Who is Noor?"})],
+)
+def test_a_request_that_is_sent_again_before_it_was_answered_has_one_pack(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, path: str, asked: dict[str, str]
+) -> None:
+    made, found = threading.Barrier(2), Recalling._found
+
+    def together(*each: Any) -> Any:
+        answer = found(*each)
+        made.wait(timeout=30)
+        return answer
+
+    monkeypatch.setattr(Recalling, "_found", together)
+    body = {"scope": SCOPE, "idempotency_key": "at once", **asked}
+
+    def ask(_: int) -> Any:
+        return memory.http.post(path, json=body, headers=HEADERS)
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(ask, range(2)))
+    assert len({each.json()["pack_id"] for each in answers}) == 1
+    assert sorted(each.headers.get("X-Cortex-Replay", "") for each in answers) == ["", "true"]
+    monkeypatch.undo()
+    assert ask(3).json()["pack_id"] == answers[0].json()["pack_id"]
 
 
 def test_a_key_brings_back_the_pack_of_another_process(memory: Memory) -> None:

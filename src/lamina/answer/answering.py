@@ -96,7 +96,9 @@ class Answering:
         if key is not None:
             closed = closed_to_concepts(grounds.scopes, call)
             basis = Basis([str(scope) for scope in grounds.scopes], grounds.removals, closed)
-            self._kept.keep(key, response, basis, call)
+            kept = self._kept.keep(key, response, basis, call)
+            if kept is not response:
+                return self._sent(request, kept, replayed=True, after=request.last_event_id)
         return self._sent(request, response, warnings=(*warnings, *made.warnings))
 
     def _sent(

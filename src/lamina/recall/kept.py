@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -71,6 +72,7 @@ class KeptResults(Generic[ResultT]):
         self._store = store
         self._kind = kind
         self._kept = _adapter(result)
+        self._keeping = threading.Lock()
 
     def find(self, key: str, call: Call) -> ResultT | None:
         """What the caller's key led to within the last minute, while what it was made from stands; ``Conflict``
@@ -89,19 +91,25 @@ class KeptResults(Generic[ResultT]):
         result, basis = self._kept.validate_json(unpacked(stored.content))
         return result if basis.still_stands(self._store, call) else None
 
-    def keep(self, key: str, result: ResultT, basis: Basis, call: Call) -> None:
-        """Remember a result under its key. ``basis`` is what it was made from, as it was before."""
-        self._store.packs.keep(
-            StoredPack(
-                tenant_id=call.principal.tenant_id,
-                kind=self._kind,
-                caller=call.principal.actor,
-                id=key,
-                body_hash=_hash_of(call),
-                made_at=call.now,
-                content=packed(self._kept.dump_json((result, basis), by_alias=True)),
-            )
+    def keep(self, key: str, result: ResultT, basis: Basis, call: Call) -> ResultT:
+        """Remember a result under its key, and give it; or what the same request made meanwhile, sent again before the first was answered.
+
+        ``basis`` is what it was made from, as it was before. Raises as ``find`` does.
+        """
+        kept = StoredPack(
+            tenant_id=call.principal.tenant_id,
+            kind=self._kind,
+            caller=call.principal.actor,
+            id=key,
+            body_hash=_hash_of(call),
+            made_at=call.now,
+            content=packed(self._kept.dump_json((result, basis), by_alias=True)),
         )
+        with self._keeping:
+            known = self.find(key, call)
+            if known is None:
+                self._store.packs.keep(kept)
+        return result if known is None else known
 
 
 @cache

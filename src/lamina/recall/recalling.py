@@ -120,11 +120,7 @@ class Recalling:
         """The pack for a question, or its stream."""
         key = request.idempotency_key
         if key is not None and (known := self._kept.find(key, call)) is not None:
-            known = known.model_copy(update={"request_id": call.request_id})
-            return Answer(
-                as_stream(known, request.last_event_id) if request.stream else known,
-                replayed=True,
-            )
+            return _replayed(request, known, call)
         reach = self._reach(request, call)
         basis = None if key is None else Basis.of(self._store, reach.scopes, call)
         grounds, warnings = self._found(request, call, reach)
@@ -133,7 +129,9 @@ class Recalling:
             pack_, more = self._narrated(grounds, call)
             warnings += more
         if key is not None and basis is not None:
-            self._kept.keep(key, pack_, basis, call)
+            kept = self._kept.keep(key, pack_, basis, call)
+            if kept is not pack_:
+                return _replayed(request, kept, call)
         return Answer(as_stream(pack_) if request.stream else pack_, warnings=warnings)
 
     def grounds(self, request: Recall, call: Call) -> tuple[Grounds, tuple[str, ...]]:
@@ -316,3 +314,8 @@ class Recalling:
         )
         cited_lines = block.cited if lines else render_block(packed.chosen, "inline_with_markers").cited
         return grounds_of(made, cited_lines, chosen.figures[0].removals)
+
+
+def _replayed(request: Recall, known: Pack, call: Call) -> Answer:
+    known = known.model_copy(update={"request_id": call.request_id})
+    return Answer(as_stream(known, request.last_event_id) if request.stream else known, replayed=True)
