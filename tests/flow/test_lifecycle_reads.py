@@ -59,6 +59,16 @@ def test_rows_of_one_event_and_of_one_batch(world: Any) -> None:
         assert (row["event_id"], row["job_id"], row["sequence"]) == (event.id, batch, 1)
 
 
+def test_a_job_that_is_an_entry_of_the_log_is_followed_by_the_id_it_was_given(world: Any) -> None:
+    world.event()
+    asked = world.post("/v1/understanding/synthesize", {"scope": ALICE}).json()
+    (row,) = world.get("/v1/lifecycle", job_id=asked["job_id"])["items"]
+    assert row["event_id"] == asked["job_id"]
+    assert world.get("/v1/lifecycle", job_id=asked["job_id"], event_id=row["event_id"])["items"] == [row]
+    other = {"job_id": asked["job_id"], "event_id": world.event().id}
+    assert world.get("/v1/lifecycle", **other)["items"] == []
+
+
 def test_rows_of_scopes_that_may_not_be_read_are_left_out(world: Any) -> None:
     world.event()
     hidden = world.event(scope=BOB)
@@ -96,7 +106,9 @@ def test_one_row(world: Any) -> None:
         ("/v1/lifecycle?cursor=abc", 422, "INVALID_CURSOR"),
         ("/v1/lifecycle?since_lifecycle_id=evt_1", 422, "INVALID_ID"),
         ("/v1/lifecycle?event_id=lce_1", 422, "INVALID_ID"),
-        ("/v1/lifecycle?job_id=a&import_id={imp}", 422, "INVALID_REQUEST"),
+        ("/v1/lifecycle?job_id={imp}&import_id={imp}", 422, "INVALID_REQUEST"),
+        ("/v1/lifecycle?job_id=a", 422, "INVALID_ID"),
+        ("/v1/lifecycle?job_id={lce}", 422, "INVALID_ID"),
         ("/v1/lifecycle?since_lifecycle_id={lce}", 404, "NOT_FOUND"),
         ("/v1/lifecycle/event/{lce}", 404, "NOT_FOUND"),
         ("/v1/lifecycle/memory-event/{evt}", 404, "NOT_FOUND"),

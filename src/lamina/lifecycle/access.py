@@ -39,7 +39,7 @@ def query_of(filters: LifecycleFilters, tenant_id: str) -> LifecycleQuery:
     return LifecycleQuery(
         tenant_id=tenant_id,
         within=None if filters.scope is None else Scope(filters.scope),
-        event_id=filters.event_id,
+        event_id=filters.event,
         job_id=filters.job,
         names=None if filters.events is None else [name.value for name in filters.events],
     )

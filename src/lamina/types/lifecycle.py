@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.events import LifecycleRow
-from lamina.kernel.ids import Prefix
+from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import Limit, Request, Result, ScopePath, Text, id_field
 
@@ -59,16 +59,34 @@ _EventId = Annotated[str, id_field(Prefix.EVENT)]
 _LifecycleId = Annotated[str, id_field(Prefix.LIFECYCLE)]
 
 
+_JOBS: Final = frozenset(
+    {Prefix.JOB, Prefix.BATCH, Prefix.IMPORT, Prefix.EXPORT, Prefix.ERASURE, Prefix.EVENT}
+)
+
+
+def _job_id(text: str) -> str:
+    """What an answer calls ``job_id``: some jobs are an entry of the log, and have its id."""
+    if prefix_of(text) not in _JOBS:
+        raise Invalid(
+            "INVALID_ID",
+            f"expected the id of a job, got {text[:64]!r}",
+            hint="ids of different kinds are not interchangeable; use the id exactly as the server returned it",
+            details={"field": "job_id"},
+        )
+    return text
+
+
 class LifecycleFilters(Request):
     """Which rows are wanted; what is left out is not filtered.
 
-    ``scope`` means that scope and everything below it, as far as the caller may read. At most one job is named.
+    ``scope`` means that scope and everything below it, as far as the caller may read. At most one job is named; one that is an entry of
+    the log is followed as an event is.
     ``since_lifecycle_id`` begins after that row.
     """
 
     scope: ScopePath | None = None
     event_id: _EventId | None = None
-    job_id: Annotated[str, Field(max_length=64)] | None = None
+    job_id: Annotated[str, Field(max_length=64), AfterValidator(_job_id)] | None = None
     batch_id: Annotated[str, id_field(Prefix.BATCH)] | None = None
     import_id: Annotated[str, id_field(Prefix.IMPORT)] | None = None
     export_id: Annotated[str, id_field(Prefix.EXPORT)] | None = None
@@ -78,8 +96,16 @@ class LifecycleFilters(Request):
 
     @property
     def job(self) -> str | None:
-        """The job that is named, by whichever of its names."""
-        return next((job for job in self._jobs() if job is not None), None)
+        """The job that is named, by whichever of its names, where it is no entry of the log."""
+        named = next((job for job in self._jobs() if job is not None), None)
+        return None if named == self.event else named
+
+    @property
+    def event(self) -> str | None:
+        """The event that is named, also as a job."""
+        if self.event_id is not None or self.job_id is None:
+            return self.event_id
+        return self.job_id if prefix_of(self.job_id) is Prefix.EVENT else None
 
     def _jobs(self) -> tuple[str | None, ...]:
         return (self.job_id, self.batch_id, self.import_id, self.export_id, self.erasure_id)
