@@ -152,6 +152,13 @@ def test_an_id_of_something_else_is_refused(told: Told, named: str) -> None:
     assert told.facts() == facts
 
 
+@pytest.mark.parametrize("field", ["about_subject", "about_entity"])
+def test_what_it_is_about_is_no_id_of_something_else(told: Told, field: str) -> None:
+    assert told.forget(422, selector={field: NOBODY})["error_code"] == "INVALID_ID"
+    nobody = NOBODY.replace("fact_", "ent_")
+    assert told.forget(selector={field: nobody})["deleted"]["facts"] == 0
+
+
 def test_with_derived_what_rests_on_a_turn_alone_goes_with_its_words(told: Told) -> None:
     again = told.say("I like ramen.")
     told.worker.drain()

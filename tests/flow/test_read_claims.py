@@ -123,6 +123,19 @@ def test_facts_are_filtered(world: Any, filters: dict[str, str], found: list[str
     assert [names[record_id] for record_id in world.ids("/v1/facts", **filters)] == found
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["/v1/facts?subject={}", "/v1/facts/timeline?predicate=likes&subject={}", "/v1/beliefs?about={}"],
+)
+def test_what_claims_are_about_is_no_id_of_something_else(world: Any, path: str) -> None:
+    """Seed 002, 3.6. An entity of no claim is no fault, and a list of nothing."""
+    fact = world.fact()
+    world.land(fact)
+    assert world.refused(f"{path.format(fact.id)}&scope={SCOPE}") == (422, "INVALID_ID")
+    nobody = world.id(Prefix.ENTITY, "nobody")
+    assert world.call("GET", f"{path.format(nobody)}&scope={SCOPE}").status_code == 200
+
+
 @pytest.mark.parametrize("value", ["-0.1", "1.1", "nan", "much"])
 def test_a_confidence_is_a_share(world: Any, value: str) -> None:
     assert world.refused("/v1/facts", scope=SCOPE, min_confidence=value) == (422, "INVALID_REQUEST")

@@ -9,6 +9,7 @@ from typing import Final
 from lamina import limits
 from lamina.forget.counting import resting_alone
 from lamina.kernel.events import Event, Party
+from lamina.kernel.ids import name_or_entity
 from lamina.kernel.records import Claim, Concept, Episode, Layer, Record, is_entity, is_event, layer_of
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Instant, Interval
@@ -144,7 +145,7 @@ def _entity(store: Store, tenant_id: str, scope: Scope, said: str | None) -> str
     """The id of the entity behind what a caller wrote, an id, a name or an actor; None where nothing is written."""
     if not said:
         return None
-    kind, colon, rest = said.partition(":")
+    kind, colon, rest = name_or_entity(said).partition(":")
     is_actor = bool(colon and rest) and kind.isalpha() and " " not in said
     name = Party.of(said).display_name if is_actor else said
     found = (

@@ -26,6 +26,7 @@ __all__ = [
     "derived_id",
     "instant_of",
     "is_uuid7",
+    "name_or_entity",
     "parse_id",
     "prefix_of",
     "with_low",
@@ -168,3 +169,9 @@ def parse_id(text: str, prefix: Prefix) -> str:
         f"expected an id of the form {prefix}_<uuid7>, got {text[:64]!r}",
         hint="ids of different kinds are not interchangeable; use the id exactly as the server returned it",
     )
+
+
+def name_or_entity(text: str) -> str:
+    """``text``, a name or the id of what has one, an entity or a concept; raises ``Invalid`` (INVALID_ID) for an id of anything else."""
+    kind = prefix_of(text)
+    return text if kind in (None, Prefix.ENTITY, Prefix.CONCEPT) else parse_id(text, Prefix.ENTITY)

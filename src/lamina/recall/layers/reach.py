@@ -10,6 +10,7 @@ from typing import Protocol
 from lamina import limits
 from lamina.kernel.capabilities import Capability
 from lamina.kernel.events import Party
+from lamina.kernel.ids import name_or_entity
 from lamina.kernel.operations import Call, Grant
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
@@ -124,13 +125,13 @@ def traversed(
 
 def entity_named(store: Store, tenant_id: str, scope: Scope, text: str, *, seen_at: Instant) -> str | None:
     """The entity id behind what a caller wrote: an id, a name, or an actor; None for what names nothing. An entity is the one that
-    ``scope`` knew it as."""
+    ``scope`` knew it as. Raises ``Invalid`` (INVALID_ID) for an id of something that has no name."""
     found = _named(store.records, tenant_id, text)
     return found and standing_entity(store, tenant_id, scope, found, seen_at=seen_at)
 
 
 def _named(records: Records, tenant_id: str, text: str) -> str | None:
-    if text.startswith(("ent_", "concept_")):
+    if name_or_entity(text).startswith(("ent_", "concept_")):
         return text
     kind, colon, rest = text.partition(":")
     name = Party.of(text).display_name if colon and rest and kind.isalpha() and " " not in text else text
