@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.scopes import Scope
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
@@ -126,6 +127,13 @@ def test_what_a_model_failed_to_answer_is_shown_and_tried_again(inside):
 
 
 # ---- policy
+
+
+def test_what_is_understood_of_a_user_takes_its_own_capability(inside):
+    inside.land(inside.concept("user", scope=Scope(SCOPE), topic="entity", summary="Likes tea."))
+    assert [each["summary"] for each in look(inside, "user", **USER)["topEntities"]] == ["Likes tea."]
+    inside.policy.deny(Capability.UNDERSTANDING_READ, SCOPE)
+    assert look(inside, "user", **USER)["topEntities"] == []
 
 
 def test_every_row_keeps_to_policy(make_world):

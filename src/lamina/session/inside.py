@@ -19,6 +19,7 @@ from lamina.kernel.records import Concept, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339, rfc3339_or_none
 from lamina.kernel.wire import Result
+from lamina.recall.kept import closed_to_concepts
 from lamina.recall.wording import without_cancelled
 from lamina.session.identity import EVERYTHING
 from lamina.session.loops import in_doubt, loop_row, open_loops
@@ -207,7 +208,7 @@ class Inside:
                 last_interaction_time=rfc3339(newest[0].last_turn_at) if newest else None,
                 episode_bridge=self._states.bridge(tenant_id, scope, call.now) or None,
                 active_loops=self._loops(call, scope),
-                top_entities=self._entities(tenant_id, scope),
+                top_entities=[] if closed_to_concepts([scope], call) else self._entities(tenant_id, scope),
             )
         )
 
