@@ -65,6 +65,26 @@ def test_a_tenants_policy_is_its_administrators(here: Neighbours) -> None:
     assert here.write(HOME, tenant="globex").status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("place", "denied"),
+    [
+        ("deployment", "policy.administer.deployment"),
+        ("tenant/acme", "policy.administer.tenant"),
+        (f"scope/{HOME.replace('/', '%2F')}", "policy.administer.scope"),
+    ],
+)
+def test_no_document_takes_from_everybody_what_replaces_it(here: Neighbours, place: str, denied: str) -> None:
+    """Once an operator who denied everything could not take it back, and nobody read the tenant's memory again."""
+    here.write(HOME)
+    path = f"/v1/policy/{place}"
+    for pattern in ("*", "policy.*", denied):
+        refused = here.call("PUT", path, {"deny": [pattern]}, by=ROOT)
+        assert (refused.status_code, refused.json()["error_code"]) == (422, "INVALID_POLICY")
+        assert denied in refused.json()["message"]
+    assert here.code("PUT", path, {"deny": ["scope.read.*"]}, by=ROOT) == 200
+    assert here.code("PUT", path, {}, by=ROOT) == 200
+
+
 def test_an_actor_narrows_itself_and_keeps_what_others_put_over_it(here: Neighbours) -> None:
     own, other = "/v1/policy/actor/user:alice", "/v1/policy/actor/user:bob"
     assert here.code("PUT", own, {"deny": ["import.*"]}) == 200

@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from lamina.access.activating import activation_at, require_registered
-from lamina.access.documents import CATALOGUE, PolicyDocument, PolicyTier, check_defaults, compiled
+from lamina.access.documents import (
+    CATALOGUE,
+    PolicyDocument,
+    PolicyTier,
+    check_defaults,
+    check_replaceable,
+    compiled,
+)
 from lamina.access.policy import PolicyPermits
 from lamina.access.requests import (
     ActorPolicy,
@@ -160,6 +167,7 @@ class Administering:
         set_by: str | None = None,
     ) -> Answer:
         check_defaults(document, tier)
+        check_replaceable(document, tier)
         require_registered(self._definitions, tenant_id, document.vocabularies)
         activation = rules = None
         if tier is PolicyTier.TENANT:

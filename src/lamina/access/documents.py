@@ -37,6 +37,7 @@ __all__ = [
     "PolicyTier",
     "TenantDocument",
     "check_defaults",
+    "check_replaceable",
     "compiled",
     "matching",
 ]
@@ -314,6 +315,23 @@ def check_defaults(document: PolicyDocument, tier: PolicyTier) -> None:
     kept = document.defaults.get("audit.retention")
     if kept is not None and not RETENTION_MIN_US <= duration_us(str(kept)) <= RETENTION_MAX_US:
         raise _invalid("defaults.audit.retention", f"it is {kept!r}; accepted: P90D to P7Y")
+
+
+_REPLACES: Final = {
+    PolicyTier.DEPLOYMENT: Capability.POLICY_ADMINISTER_DEPLOYMENT,
+    PolicyTier.TENANT: Capability.POLICY_ADMINISTER_TENANT,
+    PolicyTier.SCOPE: Capability.POLICY_ADMINISTER_SCOPE,
+}
+"""What it takes to replace a tier's document. An actor's is replaced by an administrator, too."""
+
+
+def check_replaceable(document: PolicyDocument, tier: PolicyTier) -> None:
+    """That a document leaves somebody who can put another in its place; raises ``Invalid`` (INVALID_POLICY)."""
+    needed = _REPLACES.get(tier)
+    if needed in compiled(document).denies:
+        raise _invalid(
+            "deny", f"it takes {needed} to replace this document, and nobody would have it any more"
+        )
 
 
 def compiled(document: PolicyDocument) -> CompiledDocument:
