@@ -27,6 +27,7 @@ __all__ = [
     "Subject",
     "archive_name",
     "check_same_subject",
+    "cold_name",
 ]
 
 ROOT: Final = "memory/continuity"
@@ -84,6 +85,11 @@ class Subject:
         """What the paths of its archives begin with, and those of longer ids with the same beginning."""
         return f"{ARCHIVE}/{self.kind}-{self.slug}-"
 
+    @property
+    def cold_prefix(self) -> str:
+        """The same of their compressed copies in cold storage."""
+        return f"{COLD}/{self.kind}-{self.slug}-"
+
     def archive_path(self, at: Instant, taken: frozenset[str] = frozenset()) -> str:
         """Where an envelope archived at an instant goes: a second one within the same second gets a number."""
         stem = f"{self.archive_prefix}{to_datetime(at).strftime('%Y%m%dT%H%M%SZ')}"
@@ -118,6 +124,12 @@ def archive_name(path: str) -> ArchiveName | None:
     """The parts of an archive's path; None for any other path."""
     match = _ARCHIVE.fullmatch(path)
     return match and ArchiveName(path, match["stem"], match["kind"], match["slug"])
+
+
+def cold_name(path: str) -> ArchiveName | None:
+    """The parts of the path of the archive that a compressed copy is of; None for any other path."""
+    name = archive_name(f"{ARCHIVE}/{path.removeprefix(f'{COLD}/').removesuffix('.gz')}")
+    return name if name is not None and name.cold_path == path else None
 
 
 def check_same_subject(stored_id: str, subject: Subject) -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lamina.continuity.capsule import requests, results
-from lamina.continuity.capsule.subjects import ArchiveName, Subject, archive_name, check_same_subject
+from lamina.continuity.capsule.subjects import (
+    ArchiveName,
+    Subject,
+    archive_name,
+    check_same_subject,
+    cold_name,
+)
 from lamina.continuity.landing import retried
 from lamina.continuity.permission import WRITES, require
 from lamina.continuity.shelf.cold import archive_of, packed, stub_text, unpacked
@@ -128,11 +134,12 @@ class Archiving:
             changes = [_removal(standing[path]) for path in gone]
             commit = self._shelf.land(call, message, changes, words).sha
         missing = [path for path in single if path not in standing]
+        cold = self._cold(subject, call) if request.delete_archive else []
         return results.Deleted(
             deleted_paths=gone,
             missing_paths=missing,
             latest_commit=commit,
-            warnings=[_of_another(path) for path in others],
+            warnings=[*map(_of_another, others), *map(_left_cold, cold)],
         )
 
     def _archives(self, tenant_id: str, subject: Subject) -> tuple[list[str], list[str]]:
@@ -143,6 +150,18 @@ class Archiving:
         read = self._shelf.archives(tenant_id, alike)
         others = [path for path, archive in read.items() if archive.capsule["subject_id"] != subject.id]
         return [document.path for document in alike if document.path not in others], others
+
+    def _cold(self, subject: Subject, call: Call) -> list[str]:
+        """The compressed copies of the subject's archives that the caller might write; not those of other ids with its normal form."""
+        tenant_id = call.principal.tenant_id
+        named = [
+            (each, cold_name(each.path)) for each in self._shelf.beginning(tenant_id, subject.cold_prefix)
+        ]
+        alike = [each for each, name in named if name is not None and name.slug == subject.slug]
+        seen = [each for each in alike if call.relay.allows(WRITES, "write", each.path)]
+        read = self._shelf.cold_archives(tenant_id, seen)
+        others = {path for path, archive in read.items() if archive.capsule["subject_id"] != subject.id}
+        return [document.path for document in seen if document.path not in others]
 
     def _check_own(self, tenant_id: str, subject: Subject) -> None:
         try:
@@ -196,6 +215,15 @@ def _of_another(path: str) -> dict[str, Any]:
     return {
         "code": "archive_of_another_subject",
         "detail": f"{path} was left: it is of an id that only has the same normal form",
+        "path": path,
+        "segment_id": None,
+    }
+
+
+def _left_cold(path: str) -> dict[str, Any]:
+    return {
+        "code": "archive_in_cold_storage",
+        "detail": f"{path} was left: an archive in cold storage is brought back before it is deleted",
         "path": path,
         "segment_id": None,
     }

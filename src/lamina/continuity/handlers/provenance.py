@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from lamina.continuity.capsule.results import ArchivingNote, CapsuleProvenance
-from lamina.continuity.capsule.subjects import Subject, archive_name
+from lamina.continuity.capsule.subjects import Subject, archive_name, cold_name
 from lamina.continuity.permission import READS
 from lamina.continuity.shelf.documents import Shelf
+from lamina.continuity.shelf.envelopes import ArchiveEnvelope
 from lamina.kernel.operations import Call
 from lamina.kernel.time import Instant
+from lamina.store.ports.documents import Document
 
 __all__ = ["provenance"]
 
@@ -18,7 +21,7 @@ _ARCHIVES_READ: Final = 8
 
 
 def provenance(shelf: Shelf, subject: Subject, call: Call, path: str) -> CapsuleProvenance:
-    """The last write at the path that was read, and the archiving that came after it where the caller may read that."""
+    """The last write at the path that was read, and the archiving that came after it, also in cold storage, where the caller may read that."""
     tenant_id = call.principal.tenant_id
     write = shelf.last_write(tenant_id, path)
     if write is None:
@@ -33,16 +36,30 @@ def provenance(shelf: Shelf, subject: Subject, call: Call, path: str) -> Capsule
 
 
 def _archived(shelf: Shelf, subject: Subject, call: Call, since: Instant) -> ArchivingNote | None:
-    tenant_id = call.principal.tenant_id
-    names = [(each, archive_name(each.path)) for each in shelf.beginning(tenant_id, subject.archive_prefix)]
-    alike = [each for each, name in names if name is not None and name.slug == subject.slug]
-    seen = [each for each in alike if call.relay.allows(READS, "read", each.path)][-_ARCHIVES_READ:]
     own = [
         each
-        for each in shelf.archives(tenant_id, seen).values()
+        for each in (*_warm(shelf, subject, call), *_cold(shelf, subject, call))
         if each.capsule["subject_id"] == subject.id and each.archived_at >= since
     ]
     if not own:
         return None
     last = max(own, key=lambda each: each.archived_at)
     return ArchivingNote(archived_at=last.archived_at_text, archived_by=last.archived_by, reason=last.reason)
+
+
+def _warm(shelf: Shelf, subject: Subject, call: Call) -> Iterable[ArchiveEnvelope]:
+    tenant_id = call.principal.tenant_id
+    names = [(each, archive_name(each.path)) for each in shelf.beginning(tenant_id, subject.archive_prefix)]
+    alike = [each for each, name in names if name is not None and name.slug == subject.slug]
+    return shelf.archives(tenant_id, _newest_seen(alike, call)).values()
+
+
+def _cold(shelf: Shelf, subject: Subject, call: Call) -> Iterable[ArchiveEnvelope]:
+    tenant_id = call.principal.tenant_id
+    names = [(each, cold_name(each.path)) for each in shelf.beginning(tenant_id, subject.cold_prefix)]
+    alike = [each for each, name in names if name is not None and name.slug == subject.slug]
+    return shelf.cold_archives(tenant_id, _newest_seen(alike, call)).values()
+
+
+def _newest_seen(found: Sequence[Document], call: Call) -> Sequence[Document]:
+    return [each for each in found if call.relay.allows(READS, "read", each.path)][-_ARCHIVES_READ:]

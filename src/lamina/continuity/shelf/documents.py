@@ -13,7 +13,7 @@ from lamina import limits
 from lamina.continuity.capsule.shape import CapsuleObject
 from lamina.continuity.capsule.subjects import ACTIVE, KINDS, ROOT, Subject, check_same_subject
 from lamina.continuity.landing import EventWords, written
-from lamina.continuity.shelf.cold import Stub, stub_in
+from lamina.continuity.shelf.cold import Stub, stub_in, unpacked
 from lamina.continuity.shelf.envelopes import ArchiveEnvelope, archived, fallback
 from lamina.continuity.shelf.loading import Loaded, loaded, object_in
 from lamina.errors import LaminaError, Malformed, NotFound
@@ -180,6 +180,10 @@ class Shelf:
         """The archives among documents."""
         return self._many(tenant_id, found, _archived)
 
+    def cold_archives(self, tenant_id: str, found: Sequence[Document]) -> dict[str, ArchiveEnvelope]:
+        """The archives whose compressed copies are among documents, by the paths of the copies."""
+        return self._many(tenant_id, found, _cold)
+
     def stubs(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Stub]:
         """The cold stubs among documents."""
         return self._many(tenant_id, found, _stub)
@@ -281,6 +285,10 @@ def _fallback(document: Document) -> Loaded:
 
 def _archived(document: Document) -> ArchiveEnvelope:
     return archived(document.content)
+
+
+def _cold(document: Document) -> ArchiveEnvelope:
+    return archived(unpacked(document.content))
 
 
 def _stub(document: Document) -> Stub:
