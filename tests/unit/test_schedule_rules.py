@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from given import NOON, TENANT
 from lamina.coordination.refusals import refusal
@@ -152,6 +153,33 @@ def test_what_is_past_a_bound_is_refused_under_the_code_of_its_field(
 ) -> None:
     whole = (WHOLE if model is CreateItem else {}) | given
     assert refused(model, whole) == (f"INVALID_SCHEDULE_{code}", field)
+
+
+NULL = [
+    (CreateItem, WHOLE, tuple(CreateItem.model_fields)),
+    (ItemChanges, {"expected_version": 1, "note": "x"}, ("kind", "title", "note", "due_at", "task_id", "thread_id", "metadata")),
+    (Acknowledgement, {}, tuple(Acknowledgement.model_fields)),
+    (Retirement, {}, tuple(Retirement.model_fields)),
+    (ListItems, {}, tuple(ListItems.model_fields)),
+]  # fmt: skip
+
+
+@every_row(("model", "whole", "fields"), NULL)
+def test_a_schema_takes_null_where_the_request_does(
+    model: type[Request], whole: dict[str, Any], fields: tuple[str, ...]
+) -> None:
+    schema = Draft202012Validator(model.model_json_schema())
+    for field in fields:
+        given = whole | {field: None}
+        assert schema.is_valid(given) == _is_taken(model, given), field
+
+
+def _is_taken(model: type[Request], given: dict[str, Any]) -> bool:
+    try:
+        model.model_validate(given)
+    except Invalid:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("name", ["kind", "title", "due_at"])

@@ -127,7 +127,7 @@ class ListItems(_ScheduleRequest):
     """Which items, by due time. Without ``status`` and ``include_retired`` retired ones stay away."""
 
     status: Annotated[str | None, _QUERY.choice(*_STATUSES, null=True)] = None
-    due: Annotated[bool | None, _QUERY.boolean()] = None
+    due: Annotated[bool | None, _QUERY.boolean(null=True)] = None
     task_id: Annotated[str | None, _QUERY.text(_LONG, null=True)] = None
     thread_id: Annotated[str | None, _QUERY.text(_LONG, null=True)] = None
     subject_kind: Annotated[str | None, _QUERY.choice(*_SUBJECT_KINDS, null=True)] = None

@@ -47,6 +47,9 @@ class FieldReader:
         described = {**handler(schema), **self.json_schema}
         if "type" in self.json_schema:  # text outside, something else inside
             described.pop("anyOf", None)
+        elif not self.null and "anyOf" in described:  # it may be left out, and null is refused
+            (form,) = [each for each in described.pop("anyOf") if each != {"type": "null"}]
+            described = {**form, **described}
         return described
 
     def _validate(self, value: object, info: ValidationInfo) -> Any:
@@ -113,13 +116,13 @@ class FieldRule:
         most = {} if greatest is None else {"maximum": greatest}
         return self._reading(read, f"a whole number, {bounds}", null=null, minimum=least, **most)
 
-    def boolean(self) -> FieldReader:
+    def boolean(self, *, null: bool = False) -> FieldReader:
         """True or false. In a query also 1, yes, on, 0, no and off, in any case."""
 
         def read(value: object) -> bool | None:
             return _BOOLEANS.get(value.lower()) if isinstance(value, str) else _bool(value)
 
-        return self._reading(read, "true, 1, yes, on, false, 0, no or off")
+        return self._reading(read, "true, 1, yes, on, false, 0, no or off", null=null)
 
     def exact_second(self) -> FieldReader:
         """An instant as ``YYYY-MM-DDTHH:MM:SSZ`` and in no other way."""
@@ -150,7 +153,10 @@ class FieldRule:
         most = limits.SCHEDULE_JSON_BYTES_MAX
         accepted = f"a flat object of strings, finite numbers, booleans and nulls, in at most {most} bytes"
         return self._reading(
-            read, accepted, additionalProperties={"type": ["string", "number", "boolean", "null"]}
+            read,
+            accepted,
+            type=["object", "null"],
+            additionalProperties={"type": ["string", "number", "boolean", "null"]},
         )
 
     def _reading(
