@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from capsules import body
+from lamina.kernel.operations import Principal
 from lamina.kernel.relay import RelayGrant, RelayRight
-from shelves import EVERYWHERE, Continuity, Granted
+from shelves import EVERYWHERE, TENANT, Continuity, Granted
 
 ABOUT = {"subject_kind": "thread", "subject_id": "launch"}
 ARCHIVE = "memory/continuity/archive/thread-launch-20260513T120000Z.json"
 COLD = "memory/continuity/cold/thread-launch-20260513T120000Z.json.gz"
+STUB = "memory/continuity/cold/index/thread-launch-20260513T120000Z.md"
+OPERATOR = Principal(tenant_id=TENANT, actor="agent:ops", channel="http")
 
 
 @pytest.fixture(name="continuity")
@@ -62,3 +65,16 @@ def test_a_removal_names_no_cold_archive_of_another_id_and_none_that_it_was_not_
     assert continuity("delete", **ABOUT, delete_fallback=True, reason="one of them")["warnings"] == []
     other = {"subject_kind": "thread", "subject_id": "Launch"}
     assert continuity("delete", **other, delete_archive=True, reason="not mine")["warnings"] == []
+
+
+def test_who_moves_an_archive_becomes_no_author_of_it(
+    continuity: Continuity, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shelves.AGENT", OPERATOR)
+    continuity("cold_rehydrate", source_archive_path=ARCHIVE)
+    continuity("cold_store", source_archive_path=ARCHIVE)
+    for path in (ARCHIVE, COLD, STUB):
+        steps = continuity.documents.history(TENANT, path)
+        assert {step.commit.author for step in steps} == {"agent:kim"}, path
+    moved = [each.caller for each in continuity.drafts() if "cold storage" in each.content["text"]]
+    assert set(moved) == {"agent:kim"}

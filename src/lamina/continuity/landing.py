@@ -60,14 +60,17 @@ def written(
     *,
     absent: Collection[str] = (),
     rewrites: int | None = None,
+    author: str | None = None,
 ) -> LandedWrite:
-    """Mirrors ``landed``, with the ids of the events that tell of it. ``absent`` and ``rewrites`` are those of ``Write``."""
+    """Mirrors ``landed``, with the ids of the events that tell of it. ``absent`` and ``rewrites`` are those of ``Write``; ``author`` is who
+    wrote what is only moved, else the caller is."""
+    author = author or call.principal.actor
     write = Write(
         tenant_id=call.principal.tenant_id,
-        author=call.principal.actor,
+        author=author,
         message=" ".join(message.splitlines()),
         changes=changes,
-        captures=[] if told is None else [Capture(_draft(call, changes, told))],
+        captures=[] if told is None else [Capture(_draft(call, author, changes, told))],
         once=once,
         absent=absent,
         rewrites=rewrites,
@@ -86,9 +89,10 @@ def retried(run: Callable[[], T]) -> T:
     return run()
 
 
-def _draft(call: Call, changes: Sequence[Change], told: EventWords) -> EventDraft:
+def _draft(call: Call, author: str, changes: Sequence[Change], told: EventWords) -> EventDraft:
     appended = any(change.path == told.path and change.kind is ChangeKind.APPEND for change in changes)
-    return draft_of(call.principal.tenant_id, call.principal.actor, call.now, told, appended=appended)
+    actor = author if ACTOR.fullmatch(author) else call.principal.actor
+    return draft_of(call.principal.tenant_id, actor, call.now, told, appended=appended)
 
 
 def draft_of(tenant_id: str, actor: str, at: Instant, told: EventWords, *, appended: bool) -> EventDraft:

@@ -84,7 +84,11 @@ class Archiving:
             Change(name.stub_path, ChangeKind.PUT, stub, expected_version=0),
         )
         commit = self._shelf.land(
-            call, f"continuity: cold-store {name.path}", changes, f"Archive {name.stem} went to cold storage."
+            call,
+            f"continuity: cold-store {name.path}",
+            changes,
+            f"Archive {name.stem} went to cold storage.",
+            author=self._author(call, name.path),
         )
         return results.ColdStored(
             source_archive_path=name.path,
@@ -94,6 +98,11 @@ class Archiving:
             committed_files=list(wanted),
             latest_commit=commit.sha,
         )
+
+    def _author(self, call: Call, path: str) -> str | None:
+        """Who wrote what stands at a path. It moves in that one's name: in the mover's it would outlive an erasure of its author."""
+        write = self._shelf.last_write(call.principal.tenant_id, path)
+        return None if write is None else write.commit.author
 
     def _archive(self, request: requests.Archive, call: Call) -> results.Archived:
         subject, tenant_id = request.subject, call.principal.tenant_id
@@ -192,6 +201,7 @@ class Archiving:
             f"continuity: cold-rehydrate {name.path}",
             changes,
             f"Archive {name.stem} came back from cold storage.",
+            author=self._author(call, name.cold_path),
         )
         return results.Rehydrated(
             restored_archive_path=name.path,

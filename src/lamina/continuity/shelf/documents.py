@@ -200,11 +200,13 @@ class Shelf:
         words: str | None,
         *,
         rewrites: int | None = None,
+        author: str | None = None,
     ) -> Commit:
-        """Write changes as one commit, with an event that says so in words. Raises ``Conflict`` (DOCUMENT_CHANGED), also where documents were
-        erased since there were so many ``rewrites``."""
+        """Write changes as one commit, with an event that says so in words; of ``author`` where they only move what that one wrote. Raises
+        ``Conflict`` (DOCUMENT_CHANGED), also where documents were erased since there were so many ``rewrites``."""
         told = None if words is None else EventWords(changes[0].path, words, "continuity")
-        return written(self._documents, call, message, changes, told, rewrites=rewrites).commit
+        landed = written(self._documents, call, message, changes, told, rewrites=rewrites, author=author)
+        return landed.commit
 
     def head(self, tenant_id: str) -> str | None:
         """The hash of the newest commit."""
