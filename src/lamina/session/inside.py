@@ -168,13 +168,14 @@ class Inside:
         )
 
     def _row(self, sitting: Sitting, request: SessionInside) -> dict[str, Any]:
+        sitting, summary = self._states.told(sitting)
         events = self._states.events(sitting.place.tenant_id, sitting.buffered)
         return {
             "tenant_id": request.tenant_id,
             "session_id": request.session_id,
             "user_id": request.user_id,
             "messages": [_message(event) for event in events],
-            "rolling_summary": self._states.summary(sitting),
+            "rolling_summary": summary,
             "session_state": {
                 "sitting": sitting.number,
                 "turns": sitting.turns,

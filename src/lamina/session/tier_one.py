@@ -19,6 +19,8 @@ from lamina.types.sessions import TemporalAuthority, WorkingTurn
 __all__ = ["SessionState", "SessionStates"]
 
 _SITTINGS_READ: Final = 8
+_READS_MAX: Final = 8
+"""Of a sitting that moves on while it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,10 @@ class SessionStates:
         if sitting is None:
             newest = self._store.sessions.newest(tenant_id, scope, 1)
             return SessionState(None, (), "", newest[0] if newest else None)
+        sitting, summary = self.told(sitting)
         events = self.events(tenant_id, sitting.buffered)
         turns = [_turn(event, with_quarantined=with_quarantined) for event in events]
-        return SessionState(sitting, turns, self.summary(sitting), sitting)
+        return SessionState(sitting, turns, summary, sitting)
 
     def bridge(self, tenant_id: str, scope: Scope, now: Instant) -> str:
         """What to know of the user's last sitting that is over; empty when there is none.
@@ -81,20 +84,36 @@ class SessionStates:
         """What to know of a sitting that is over."""
         if sitting.bridge is not None:
             return sitting.bridge
-        left = [*self._untold(sitting), *self.events(sitting.place.tenant_id, sitting.buffered)]
+        sitting, untold = self._untold(sitting)
+        if sitting.bridge is not None:
+            return sitting.bridge
+        left = [*untold, *self.events(sitting.place.tenant_id, sitting.buffered)]
         return bridge_text(sitting.summary, map(said_of, left))
 
-    def summary(self, sitting: Sitting) -> str:
-        """What is told of the turns that left a sitting's window. Those that are not folded yet, for a moment or while no worker
-        runs, are told by rules, the newest ``limits.SESSION_UNFOLDED_READ_MAX`` of them."""
-        return fold_turns(sitting.summary, map(said_of, self._untold(sitting)))
+    def told(self, sitting: Sitting) -> tuple[Sitting, str]:
+        """A sitting, and what is told of the turns that left its window, both as of one moment. Turns that are not folded yet, for a
+        moment or while no worker runs, are told by rules, the newest ``limits.SESSION_UNFOLDED_READ_MAX`` of them."""
+        sitting, untold = self._untold(sitting)
+        return sitting, fold_turns(sitting.summary, map(said_of, untold))
 
-    def _untold(self, sitting: Sitting) -> list[Event]:
-        """The turns that left the window and that the summary does not tell of, without those that were cancelled."""
-        if not sitting.lags:
-            return []
-        left = self._store.sessions.unfolded(sitting.place, sitting.number, limits.SESSION_UNFOLDED_READ_MAX)
-        return self.events(sitting.place.tenant_id, left)
+    def _untold(self, sitting: Sitting) -> tuple[Sitting, list[Event]]:
+        """A sitting, and the turns that left its window and that its summary does not tell of, without those that were cancelled.
+
+        Others write beside. A turn that was folded between the two reads would stand nowhere, and one that left the window twice; so
+        the sitting is read again until it stands as it did before the turns were read.
+        """
+        left: list[str] = []
+        for _ in range(_READS_MAX):
+            if not sitting.lags:
+                return sitting, []
+            left = self._store.sessions.unfolded(
+                sitting.place, sitting.number, limits.SESSION_UNFOLDED_READ_MAX
+            )
+            again = self._store.sessions.sitting(sitting.place, sitting.number)
+            if again is None or again == sitting:
+                break
+            sitting = again
+        return sitting, self.events(sitting.place.tenant_id, left)
 
     def events(self, tenant_id: str, event_ids: Sequence[str]) -> list[Event]:
         """The events of a window, in its order, without those that were cancelled or are gone."""

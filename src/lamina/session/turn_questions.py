@@ -165,7 +165,7 @@ class TurnQuestions:
         if turn.session is None:
             return "", ()
         sitting = self._store.sessions.sitting(SessionKey(turn.tenant_id, turn.scope, turn.session))
-        summary = "" if sitting is None else self._states.summary(sitting)
+        summary = "" if sitting is None else self._states.told(sitting)[1]
         if sitting is None or not summary:
             return "", ()
         told = EventQuery(
