@@ -219,6 +219,20 @@ def test_no_operation_fails_as_a_tool_where_it_is_asked_nothing(world: Any) -> N
     story(world, run, MODERN, "?tools=all")
 
 
+def test_what_only_does_something_is_done_and_gives_an_empty_object(world: Any) -> None:
+    async def run(client: Client) -> None:
+        assert await said(client, "auth_revoke", jti="t-1") == ("{}", {})
+        means = {"valid_during": ["2026-03-01T00:00:00Z", "2026-06-01T00:00:00Z"]}
+        spring = {"name": "spring", "pattern": "our spring", "resolves_to": means}
+        assert not (await client.call_tool("temporal_phrase_register", spring)).is_error
+        removed = await client.call_tool("temporal_phrase_remove", {"name": "spring"})
+        assert removed.structured_content == {}
+        assert json.loads((await said(client, "temporal_phrases"))[0])["items"] == []
+
+    story(world, run, MODERN, "?tools=cortex")
+    assert world.store.revocations.is_revoked("acme", "https://any.example", "t-1")
+
+
 def test_a_secret_in_a_fact_is_no_part_of_a_resource(world: Any) -> None:
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     facts = [

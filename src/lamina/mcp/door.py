@@ -26,6 +26,7 @@ from lamina.gateway import Gateway, Inbound
 from lamina.kernel.operations import Effect, Operation, Principal
 from lamina.kernel.scopes import LOCAL_ACTOR
 from lamina.kernel.time import Clock, Instant, instant
+from lamina.kernel.wire import Nothing
 from lamina.mcp.resources import listed_resources, read_resource
 from lamina.mcp.running import ToolOutput, run_tool
 from lamina.mcp.service import AT_META, DEFAULT_TOOLS, KEY_META, RequestContext, build_service, failed
@@ -170,7 +171,9 @@ class _Gated:
     ) -> ToolOutput:
         if operation is not None:
             result = caller.ask(name, given)
-            if isinstance(result, bytes):  # what never changes is kept as it goes over HTTP
+            if result is None:
+                result = Nothing()
+            elif isinstance(result, bytes):  # what never changes is kept as it goes over HTTP
                 result = operation.result.model_validate_json(result)
             return ToolOutput(result.model_dump_json(by_alias=True), result)
         try:
