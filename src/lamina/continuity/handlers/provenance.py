@@ -20,10 +20,12 @@ _ARCHIVES_READ: Final = 8
 """Of ids with one normal form, whose archives lie side by side, so many are looked at."""
 
 
-def provenance(shelf: Shelf, subject: Subject, call: Call, path: str) -> CapsuleProvenance:
-    """The last write at the path that was read, and the archiving that came after it, also in cold storage, where the caller may read that."""
+def provenance(
+    shelf: Shelf, subject: Subject, call: Call, path: str, version: int | None
+) -> CapsuleProvenance:
+    """Who wrote the version that was read at a path, or was last to write there where nothing stands, and the archiving that came after it, also in cold storage, where the caller may read that."""
     tenant_id = call.principal.tenant_id
-    write = shelf.last_write(tenant_id, path)
+    write = shelf.last_write(tenant_id, path, version)
     if write is None:
         return CapsuleProvenance()
     stands = shelf.document(tenant_id, subject.active_path) is not None

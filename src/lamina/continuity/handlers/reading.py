@@ -23,7 +23,7 @@ from lamina.continuity.judgements.recovery_warnings import (
 from lamina.continuity.judgements.startup import startup_summary
 from lamina.continuity.judgements.trust import TrustSignals, trust_signals
 from lamina.continuity.permission import READS, require
-from lamina.continuity.shelf.documents import Shelf
+from lamina.continuity.shelf.documents import Shelf, StandingCapsule
 from lamina.continuity.shelf.loading import Loaded
 from lamina.continuity.shelf.uses import note_use
 from lamina.errors import Malformed, NotFound
@@ -56,27 +56,32 @@ class CapsuleReading:
         subject, tenant_id = request.subject, call.principal.tenant_id
         require(call, READS, "read", subject.active_path)
         path, state, warnings = subject.active_path, "active", list[str]()
-        found: Loaded | None = None
+        standing: StandingCapsule | None = None
         sha256: str | None = None
         try:
-            found, sha256 = self._standing(tenant_id, subject)
+            standing = self._standing(tenant_id, subject)
+            sha256 = standing.sha256
         except (NotFound, Malformed) as failure:
             if not request.allow_fallback:
                 raise
             warnings.append(ACTIVE_MISSING if isinstance(failure, NotFound) else ACTIVE_INVALID)
             require(call, READS, "read", subject.fallback_path)
-            found = self._shelf.fallback(tenant_id, subject)
-            warnings.append(FALLBACK_MISSING if found is None else FALLBACK_USED)
-            state = "missing" if found is None else "fallback"
-            path = subject.active_path if found is None else subject.fallback_path
-        if found is not None:
+            standing = self._shelf.snapshot(tenant_id, subject)
+            warnings.append(FALLBACK_MISSING if standing is None else FALLBACK_USED)
+            state = "missing" if standing is None else "fallback"
+            path = subject.active_path if standing is None else subject.fallback_path
+        if standing is not None:
             note_use(call, subject)
-            warnings += found.warnings
-            successor = superseded(found.capsule)
+            warnings += standing.loaded.warnings
+            successor = superseded(standing.capsule)
             warnings += [successor] if successor else []
-        capsule = None if found is None else found.capsule
+        capsule = None if standing is None else standing.capsule
         trust = _trust(capsule, call.now, state, warnings)
-        more = {} if request.view is None else self._startup(subject, call, capsule, state, warnings, trust)
+        more: dict[str, Any] = {}
+        if request.view is not None:
+            more = self._startup(subject, call, capsule, state, warnings, trust)
+            version = None if standing is None else standing.version
+            more["provenance"] = provenance(self._shelf, subject, call, path, version)
         return Answer(
             results.ReadCapsule.model_validate(
                 {
@@ -109,18 +114,17 @@ class CapsuleReading:
 
     def active(self, tenant_id: str, subject: Subject) -> Loaded:
         """The capsule at the subject's path: by the normal form of its id, but of this subject."""
-        return self._standing(tenant_id, subject)[0]
+        return self._standing(tenant_id, subject).loaded
 
-    def _standing(self, tenant_id: str, subject: Subject) -> tuple[Loaded, str]:
-        """The same, and the hash of its document."""
+    def _standing(self, tenant_id: str, subject: Subject) -> StandingCapsule:
+        """The same, with its document's version and hash."""
         standing = self._shelf.active(tenant_id, subject)
-        found = standing.loaded
-        stored = Subject(found.capsule["subject_kind"], found.capsule["subject_id"])
+        stored = Subject(standing.capsule["subject_kind"], standing.capsule["subject_id"])
         if (stored.kind, stored.slug) != (subject.kind, subject.slug):
             raise Malformed(
                 "SUBJECT_MISMATCH", "the stored capsule is about another subject than its path says"
             )
-        return found, standing.sha256
+        return standing
 
     def _startup(
         self,
@@ -137,9 +141,7 @@ class CapsuleReading:
         except _UNEXPECTED as error:
             _LOG.error("a startup summary failed: %s\n%s", class_of(error), frames_of(error))
             warnings.append(SUMMARY_FAILED)
-        more |= {name: section(subject, call) for name, section in self._sections.items()}
-        path = subject.fallback_path if state == "fallback" else subject.active_path
-        return more | {"provenance": provenance(self._shelf, subject, call, path)}
+        return more | {name: section(subject, call) for name, section in self._sections.items()}
 
 
 def _trust(

@@ -130,9 +130,10 @@ class Shelf:
                 return
             before = page[-1].version
 
-    def last_write(self, tenant_id: str, path: str) -> DocumentVersion | None:
-        """The newest step at a path that left something there."""
-        steps = self._documents.history(tenant_id, path, before=None, limit=_STEPS)
+    def last_write(self, tenant_id: str, path: str, through: int | None = None) -> DocumentVersion | None:
+        """The newest step at a path that left something there, as of a version where one is given."""
+        before = None if through is None else through + 1
+        steps = self._documents.history(tenant_id, path, before=before, limit=_STEPS)
         return next((step for step in steps if step.kind is not ChangeKind.REMOVE), None)
 
     def owner(self, tenant_id: str, subject: Subject, version: int) -> Subject | None:
@@ -158,11 +159,18 @@ class Shelf:
 
     def fallback(self, tenant_id: str, subject: Subject) -> Loaded | None:
         """The snapshot of the subject's last good write; None where there is none that can be read."""
+        found = self.snapshot(tenant_id, subject)
+        return None if found is None else found.loaded
+
+    def snapshot(self, tenant_id: str, subject: Subject) -> StandingCapsule | None:
+        """Mirrors ``fallback``, with the version of its document, when that was written, and its hash."""
         document = self._documents.read(tenant_id, subject.fallback_path)
         if document is None:
             return None
         kept = self._kept(tenant_id, document, _fallback)
-        return None if kept.error is not None else kept.value
+        if kept.error is not None:
+            return None
+        return StandingCapsule(kept.value, document.version, document.updated_at, sha256_of(document.content))
 
     def capsules(self, tenant_id: str, found: Sequence[Document]) -> dict[str, Loaded]:
         """The active capsules among documents, by path; what cannot be read is left out."""
