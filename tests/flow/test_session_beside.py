@@ -244,10 +244,18 @@ def test_loops_are_listed_in_full(world):
     say(world, "I must call Bob tonight. I need to pay rent.")
     work(world)
     found = world.get("/memory/loops", **USER)
-    assert [(item["text"], item["due_date"]) for item in found["items"]] == [
+    assert [(item["text"], item["dueDate"]) for item in found["items"]] == [
         ("Call Bob", "2026-05-13"),
         ("Pay rent", None),
     ]
+    assert list(found["items"][1]) == [
+        "id", "type", "status", "text", "salience", "dueDate", "confidence", "timeHorizon", "sourceEventId", "createdAt",
+        "lastSeenAt", "completedAt",
+    ]  # fmt: skip
+    assert (found["items"][1]["createdAt"], found["items"][1]["completedAt"]) == (
+        "2026-05-13T10:00:00Z",
+        None,
+    )
     world.clock.at += 10 * 24 * 3600 * SECOND_US
     assert [item["text"] for item in world.get("/memory/loops", **USER)["items"]] == ["Pay rent"]
     stale = world.get("/memory/loops", **USER, includeStale="true")["items"]

@@ -26,7 +26,7 @@ from lamina.session.associations import Associator
 from lamina.session.hints import entity_hints
 from lamina.session.identity import CORRECTABLE, identity_of, identity_shown, places_after
 from lamina.session.ingest import write_grants
-from lamina.session.loops import active_loops, in_doubt, loop_row, open_loops, status_at
+from lamina.session.loops import active_loops, in_doubt, in_full, loop_row, open_loops, status_at
 from lamina.session.names import actor_of_user, scope_of
 from lamina.session.tier_one import SessionStates
 from lamina.store.ports.log import Capture
@@ -36,6 +36,7 @@ from lamina.types.sessions import (
     ActiveLoop,
     EntitySeen,
     Identity,
+    LoopInFull,
     Name,
     Remembered,
     SessionName,
@@ -113,7 +114,7 @@ class LoopsAsked(UserAsked):
 class LoopList(SessionResult):
     """Open loops, those that matter most first."""
 
-    items: list[dict[str, Any]]  # Any: a loop in full
+    items: list[LoopInFull]
     metadata: dict[str, Any]
 
 
@@ -194,8 +195,8 @@ class Asking:
         scope, now = scope_of(request.tenant_id, request.user_id), call.now
         found = sorted(self._loops(call, scope), key=_priority)
         doubted = in_doubt(self._store.records, call.principal.tenant_id, found)
-        rows = [loop_row(loop, now, doubted) for loop in found]
-        items = [row for row in rows if request.include_stale or row["status"] != "stale"][: request.limit]
+        wanted = [each for each in found if request.include_stale or status_at(each, now) != "stale"]
+        items = [in_full(loop, now, doubted) for loop in wanted[: request.limit]]
         figures = {"count": len(items), "limit": request.limit, "sort": "priority_desc", "scope": "user"}
         return Answer(LoopList(items=items, metadata=figures))
 

@@ -14,9 +14,18 @@ from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.loops.meaning import is_appointment
 from lamina.session.identity import EVERYTHING
 from lamina.store.ports.records import RecordQuery, Records
-from lamina.types.sessions import ActiveLoop
+from lamina.types.sessions import ActiveLoop, LoopInFull
 
-__all__ = ["BRIEF_LOOPS_MAX", "active_loops", "in_doubt", "loop_row", "open_loops", "shown", "status_at"]
+__all__ = [
+    "BRIEF_LOOPS_MAX",
+    "active_loops",
+    "in_doubt",
+    "in_full",
+    "loop_row",
+    "open_loops",
+    "shown",
+    "status_at",
+]
 
 BRIEF_LOOPS_MAX: Final = 5
 _READ_MAX: Final = 200
@@ -95,8 +104,21 @@ def shown(loop: Loop, now: Instant, doubted: Collection[str] = ()) -> ActiveLoop
     )
 
 
+def in_full(loop: Loop, now: Instant, doubted: Collection[str]) -> LoopInFull:
+    """A loop as a list of them shows it."""
+    return LoopInFull(
+        **dict(shown(loop, now, doubted)),
+        confidence=loop.confidence,
+        time_horizon=loop.horizon,
+        source_event_id=loop.event_id,
+        created_at=loop.valid_from,
+        last_seen_at=loop.seen_at,
+        completed_at=loop.valid_to,
+    )
+
+
 def loop_row(loop: Loop, now: Instant, doubted: Collection[str]) -> dict[str, Any]:
-    """A loop in full, for those who look behind the scenes."""
+    """A loop as a row, for those who look behind the scenes."""
     return {
         "id": loop.id,
         "type": loop.predicate,

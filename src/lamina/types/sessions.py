@@ -24,6 +24,7 @@ __all__ = [
     "Identity",
     "Ingest",
     "Ingested",
+    "LoopInFull",
     "Metadata",
     "Name",
     "Remembered",
@@ -165,6 +166,17 @@ class ActiveLoop(SessionResult):
     text: ShownLine
     salience: int
     due_date: str | None
+
+
+class LoopInFull(ActiveLoop):
+    """A loop with what is known of it. ``confidence`` in 0..1; ``completed_at`` is null while it is open."""
+
+    confidence: float
+    time_horizon: str
+    source_event_id: str
+    created_at: Stamp
+    last_seen_at: Stamp
+    completed_at: Stamp | None
 
 
 class Remembered(SessionResult):
