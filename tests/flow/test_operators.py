@@ -86,6 +86,7 @@ def test_a_plan_of_compaction_is_two_files_and_changes_nothing_else(world: Any) 
         "review_manually": [],
     }
     assert report["summary_counts"] == made["summary_counts"]
+    assert world.store.documents.head("acme").message == f"memory: add compaction {again['report_id']}"
     # What is planned is nobody's memory.
     assert world.store.log.walk("acme", 0, 10) == []
 

@@ -67,7 +67,7 @@ class Compacting:
             Change(path, ChangeKind.PUT, content, expected_version=0) for path, content in contents.items()
         ]
         # Nothing is told of it: what is planned is nobody's memory.
-        message = f"compact: plan {report_id}"
+        message = f"memory: add compaction {report_id}"
         done = written(self._documents, call, message, changes, None, rewrites=rewrites)
         return CompactionPlanned(
             report_id=report_id,
