@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lamina.errors import LaminaError
+from lamina.errors import LaminaError, Malformed
 from lamina.kernel.relay import RelayGrant, RelayRight, rests_on
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from shelves import EVERYWHERE, TENANT
@@ -79,6 +79,14 @@ def test_an_id_never_leads_out_of_its_folder(agents: Agents, task_id: str) -> No
         create(agents, task_id)
     stands = [each.path for each in agents.store.documents.below(TENANT, "")]
     assert all(path.startswith("tasks/open/") and path.count("/") == 2 for path in stands)
+
+
+@pytest.mark.parametrize("task_id", [".", ".."])
+def test_an_id_that_no_url_can_name_is_refused(agents: Agents, task_id: str) -> None:
+    with pytest.raises(Malformed) as refused:
+        create(agents, task_id)
+    assert refused.value.code == "INVALID_COORDINATION"
+    assert create(agents, "...")["task"]["task_id"] == "..."
 
 
 def test_queries_filter_order_and_pass_over_what_is_no_task(agents: Agents) -> None:

@@ -154,6 +154,8 @@ def _path(folder: str, task_id: str) -> str:
     """Where a task stands; raises ``Malformed`` for an id that would lead elsewhere."""
     if "/" in task_id or "\\" in task_id:
         raise refused("task_id", "has a slash", "letters, digits, dots and dashes make an id")
+    if task_id in (".", ".."):  # clients take these out of a URL before they ask
+        raise refused("task_id", "is a step of a path", "letters, digits, dots and dashes make an id")
     return file_path(f"{folder}/{task_id}.json")
 
 
