@@ -59,12 +59,16 @@ def test_the_same_words_as_the_snapshot_mend_a_damaged_capsule(run: Continuity) 
     assert _kept(run)["updated_at"] == BEFORE
 
 
-def test_a_snapshot_of_another_subject_is_not_built_upon(run: Continuity) -> None:
-    _upsert(run, "Launch")
+@pytest.mark.parametrize("mode", ["preserve", "replace"])
+def test_a_snapshot_of_another_subject_is_neither_built_upon_nor_replaced(run: Continuity, mode: str) -> None:
+    _upsert(run, "Launch", continuity={"open_loops": ["of the other one"]})
     run.documents.put(LAUNCH.active_path, b"{}")
     with pytest.raises(Conflict) as refused:
-        _upsert(run, merge_mode="preserve", updated_at=later())
+        _upsert(run, merge_mode=mode, updated_at=later())
     assert refused.value.code == "SUBJECT_TAKEN"
+    assert b"of the other one" in run.documents.read(TENANT, LAUNCH.fallback_path).content
+    # Whose it is mends it.
+    assert _upsert(run, "Launch", merge_mode=mode, updated_at=later())["updated"]
 
 
 def test_a_damaged_capsule_that_is_replaced_unread_is_told_of(run: Continuity) -> None:

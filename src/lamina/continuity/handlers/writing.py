@@ -191,11 +191,12 @@ class Writing:
             if document is None:
                 return _Replaced(None, 0)
             sha256 = sha256_of(document.content)
-            snapshot = self._shelf.fallback(tenant_id, subject) if keeps else None
-            if snapshot is None:
+            snapshot = self._shelf.fallback(tenant_id, subject)
+            if snapshot is not None:  # all that can be read of whose capsule it is
+                check_same_subject(snapshot.capsule["subject_id"], subject)
+            if snapshot is None or not keeps:
                 more = (FALLBACK_MISSING,) if keeps else ()
                 return _Replaced(None, document.version, sha256, (ACTIVE_INVALID, *more), damaged=True)
-            check_same_subject(snapshot.capsule["subject_id"], subject)
             standing = StandingCapsule(snapshot, document.version, document.updated_at, sha256)
             warnings = (ACTIVE_INVALID, FALLBACK_USED, *snapshot.warnings)
             return _Replaced(standing, document.version, sha256, warnings, damaged=True)
