@@ -71,6 +71,20 @@ def test_a_snapshot_of_another_subject_is_neither_built_upon_nor_replaced(run: C
     assert _upsert(run, "Launch", merge_mode=mode, updated_at=later())["updated"]
 
 
+def test_a_snapshot_that_is_all_there_is_of_another_subject_is_not_replaced(run: Continuity) -> None:
+    other = {"subject_kind": "thread", "subject_id": "Launch"}
+    _upsert(run, "Launch")
+    run("delete", **other, delete_active=True, reason="not now")
+    with pytest.raises(Conflict) as refused:
+        _upsert(run)
+    assert refused.value.code == "SUBJECT_TAKEN"
+    # Put away, it is kept elsewhere too, warm or cold.
+    _upsert(run, "Launch", updated_at=later())
+    path = run("archive", **other, reason="it is over")["archived_path"]
+    run("cold_store", source_archive_path=path)
+    assert _upsert(run)["created"]
+
+
 def test_a_damaged_capsule_that_is_replaced_unread_is_told_of(run: Continuity) -> None:
     run.documents.put(LAUNCH.active_path, b"{}")
     assert _upsert(run)["recovery_warnings"] == ["continuity_active_invalid"]

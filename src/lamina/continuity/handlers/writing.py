@@ -185,6 +185,7 @@ class Writing:
         try:
             standing = self._shelf.own(tenant_id, subject)
         except NotFound:
+            self._check_snapshot(tenant_id, subject)
             return _Replaced(None, 0)
         except Malformed:
             document = self._shelf.document(tenant_id, subject.active_path)
@@ -202,6 +203,16 @@ class Writing:
             return _Replaced(standing, document.version, sha256, warnings, damaged=True)
         warnings = standing.loaded.warnings if keeps else ()
         return _Replaced(standing, standing.version, standing.sha256, warnings)
+
+    def _check_snapshot(self, tenant_id: str, subject: Subject) -> None:
+        """Nothing where no capsule stands, unless the snapshot is another id's and all that is kept of it: ``Conflict`` (SUBJECT_TAKEN)."""
+        snapshot = self._shelf.fallback(tenant_id, subject)
+        if snapshot is None or snapshot.capsule["subject_id"] == subject.id:
+            return
+        archives = self._shelf.archives(tenant_id, self._shelf.beginning(tenant_id, subject.archive_prefix))
+        cold = self._shelf.cold_archives(tenant_id, self._shelf.beginning(tenant_id, subject.cold_prefix))
+        if all(each.capsule != snapshot.capsule for each in (*archives.values(), *cold.values())):
+            check_same_subject(snapshot.capsule["subject_id"], subject)
 
     def _land(self, call: Call, subject: Subject, changed: Changed, version: int, message: str) -> str:
         changes: Sequence[Change] = (
