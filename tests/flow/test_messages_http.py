@@ -117,6 +117,8 @@ def test_each_refusal_has_its_status(world: Any) -> None:
     proved = signed(key, LETTER | {"body_md": "Wählt?"})
     assert post(world, send, proved, CY)["message"]["sender_verified"]
     assert refused(world, send, proved, CY) == (401, "ENVELOPE_REFUSED")
+    reasons = [asked(world, "POST", send, body, CY)[1]["reason"] for body in (wrong, proved)]
+    assert reasons == ["invalid_signature", "replay_detected"]
 
 
 def test_a_strict_server_says_so(make_world: Any, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ class DetailBody(BaseModel):
     request_id: str
     hint: str = ""
     capsule_sha256: str | None = None
+    reason: str | None = None
 
 
 class HelpHint(BaseModel):
@@ -162,6 +163,10 @@ error_response: Final = ErrorStyle(_enveloped, lambda code: [Shown(status_of(cod
 """Cortex style."""
 
 
+_SHOWN_BESIDE: Final = {"CAPSULE_CHANGED": "capsule_sha256", "ENVELOPE_REFUSED": "reason"}
+"""What of the details of an error a client acts on, beside the detail."""
+
+
 def detailed(
     error: LaminaError,
     request_id: str,
@@ -181,8 +186,9 @@ def detailed(
     body |= {"error_code": error.code, "request_id": request_id}
     if error.hint:
         body["hint"] = error.hint
-    if error.code == "CAPSULE_CHANGED":
-        body["capsule_sha256"] = error.details["capsule_sha256"]
+    if error.code in _SHOWN_BESIDE:
+        name = _SHOWN_BESIDE[error.code]
+        body[name] = error.details[name]
     usual = outcome_of(error).status if problems is None else 422
     return _response(error, status or usual, body, headers)
 
