@@ -211,6 +211,20 @@ def test_a_session_that_is_taken_in_once_more_ends_nothing_that_goes_on(world):
     assert [turn["text"] for turn in brief(world)["workingMemory"]] == ["A new sitting."]
 
 
+def test_a_session_that_is_taken_in_days_later_has_no_turn_twice(world):
+    """Once every turn of it was stored again when its keys were forgotten, a day later."""
+    world.post("/session/ingest", OLD)
+    world.clock.at += 25 * 3600 * SECOND_US
+    again = world.post("/session/ingest", OLD)
+    assert (again.status_code, again.headers["X-Cortex-Replay"]) == (200, "true")
+    assert world.store.log.count("acme", [SCOPE]) == 2
+    more = {"role": "user", "text": "And a cactus.", "timestamp": "2026-05-13T09:00:05Z"}
+    longer = world.post("/session/ingest", {**OLD, "messages": [*OLD["messages"], more]})
+    assert "X-Cortex-Replay" not in longer.headers
+    world.post("/session/ingest", {**OLD, "sessionId": "s-2"})
+    assert world.store.log.count("acme", [SCOPE]) == 5
+
+
 def test_a_session_that_is_taken_in_late_ends_nothing_that_goes_on(world):
     say(world, "A new sitting.")
     world.post("/session/ingest", OLD)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from lamina import limits
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.events import EventDraft
 from lamina.kernel.operations import Answer, Call, Grant, Principal
+from lamina.kernel.time import SECOND_US, Instant
 from lamina.kernel.wire import InstantText, LocalTimeText
 from lamina.session.ingest import speaker, turn_capture, write_grants
 from lamina.session.names import scope_of
+from lamina.store.ports.log import Capture, EventQuery
 from lamina.store.ports.sessions import End, SessionKey
 from lamina.store.ports.store import Store
 from lamina.types.sessions import Closed, Name, Role, SessionName, SessionRequest, SessionResult, TurnText
@@ -62,6 +66,16 @@ class SessionTaken(SessionResult):
     graphiti_added: bool = False
 
 
+_Said = tuple[str, str, str, Instant]
+
+
+def _said(turn: EventDraft) -> _Said:
+    """What makes a turn of a session the same: who said what, as whom and when."""
+    content = turn.content
+    role, text = str(content.get("role")), str(content.get("text"))
+    return turn.observed_actor.id, role, text, turn.context.observed_at
+
+
 class SessionClosing:
     """Handlers of whole sessions."""
 
@@ -94,7 +108,8 @@ class SessionClosing:
         return write_grants(scope_of(request.tenant_id, request.user_id), sorted(actors), principal)
 
     def take(self, request: TakeSession, call: Call) -> Answer:
-        """Store the turns of a session in the order of their times, all or none."""
+        """Store the turns of a session in the order of their times, all or none; those that it has are not stored again, whoever brought them
+        and however long ago."""
         scope = scope_of(request.tenant_id, request.user_id)
         captures = [
             turn_capture(
@@ -112,9 +127,31 @@ class SessionClosing:
         ]
         if not captures:
             return Answer(SessionTaken(status="skipped_empty_transcript", session_id=request.session_id))
+        answer = SessionTaken(status="ingested", session_id=request.session_id)
+        # Within a day their keys tell: a turn that was taken meanwhile is none that lacks here, but a repetition.
+        lacking = self._lacking(captures, call.now)
+        if not lacking:
+            return Answer(answer, replayed=True)
         end = None if request.ended_at is None else End(request.ended_at, call.now)
-        taken = self._store.sessions.take(captures, end=end)
-        return Answer(
-            SessionTaken(status="ingested", session_id=request.session_id),
-            replayed=all(entry.replayed for entry in taken),
+        taken = self._store.sessions.take(lacking, end=end)
+        return Answer(answer, replayed=all(entry.replayed for entry in taken))
+
+    def _lacking(self, captures: Sequence[Capture], now: Instant) -> Sequence[Capture]:
+        """The turns of one session, in the order of their times, without those that it has from before keys are remembered."""
+        first, last = captures[0].draft, captures[-1].draft
+        query = EventQuery(
+            tenant_id=first.tenant_id,
+            scopes=[first.scope],
+            observed_from=first.context.observed_at,
+            observed_to=last.context.observed_at + 1,
+            recorded_to=now - limits.IDEMPOTENCY_TTL_S * SECOND_US,
+            session=first.session,
+            ascending=True,
+            with_excluded=True,
+            limit=limits.BULK_ITEMS_MAX,
         )
+        known: set[_Said] = set()
+        while page := self._store.log.query(query):
+            known |= {_said(event) for event in page}
+            query = replace(query, after=page[-1].position)
+        return [each for each in captures if _said(each.draft) not in known]
