@@ -126,3 +126,34 @@ def test_a_reader_of_then_has_the_words_of_then(world: Any, stages: dict[str, st
     assert [stages[fact["id"]] for fact in world.post("/v1/recall", body).json()["layers"]["facts"]] == [
         "poc"
     ]
+
+
+def test_words_mean_on_every_page_what_they_meant_on_the_first(world: Any) -> None:
+    held = [
+        world.fact(str(n), valid_from=MARCH + n, valid_to=APRIL, recorded_from=APRIL + n) for n in range(3)
+    ]
+    world.land(*held, entities=[world.entity()])
+    _put(world)
+    asked = {"scope": SCOPE, "natural": "fiscal Q3", "limit": 1}
+    first = world.get("/v1/facts", **asked)
+    world.clock.at += 10 * SECOND_US
+    world.call("DELETE", f"{PATH}/fiscal_q3")
+    second = world.get("/v1/facts", **asked, cursor=first["next_cursor"])
+    assert _put(world, resolves_to={"valid_during": ["2025-03-01", "2025-04-01"]}).status_code == 201
+    third = world.get("/v1/facts", **asked, cursor=second["next_cursor"])
+    assert [page["items"][0]["id"] for page in (third, second, first)] == [fact.id for fact in held]
+    assert world.get("/v1/facts", **asked)["items"] == []
+
+
+def test_a_later_page_knows_a_phrase_that_was_told_while_the_log_was_ahead(world: Any, at: Any) -> None:
+    held = [
+        world.fact(str(n), valid_from=MARCH + n, valid_to=APRIL, recorded_from=APRIL + n) for n in range(2)
+    ]
+    world.land(*held, entities=[world.entity()])
+    at("2026-05-13T12:00:30Z")
+    _put(world)
+    at("2026-05-13T12:00:00Z")
+    asked = {"scope": SCOPE, "natural": "fiscal Q3", "limit": 1}
+    first = world.get("/v1/facts", **asked)
+    second = world.get("/v1/facts", **asked, cursor=first["next_cursor"])
+    assert [page["items"][0]["id"] for page in (second, first)] == [fact.id for fact in held]

@@ -9,6 +9,7 @@ from typing import TypeVar
 from lamina import limits
 from lamina.errors import NotFound
 from lamina.kernel.capabilities import Capability
+from lamina.kernel.defining import DEFINITIONS_SCOPE
 from lamina.kernel.operations import Call
 from lamina.kernel.records import Belief, Record, Support
 from lamina.kernel.scopes import Scope
@@ -61,9 +62,11 @@ def present(
 
 
 def place_in(request: TimedRequest, log: EventLog, call: Call, scopes: Collection[Scope]) -> PageStart:
-    """Where the page of a list begins, in what those scopes know. As of a time to come that is what is known now: what is told between two
-    pages has no part in either."""
-    snapshot = present(log, call, scopes, request.as_of)
+    """Where the page of a list begins, in what those scopes know, and what the tenant has defined. As of a time to come that is what is known
+    now: what is told between two pages has no part in either."""
+    # Later pages read phrases as of the snapshot, so that it is not before those of the first.
+    known = scopes if request.as_of is not None else [*scopes, DEFINITIONS_SCOPE]
+    snapshot = present(log, call, known, request.as_of)
     if request.as_of is not None and snapshot > call.now:
         snapshot = min(snapshot, present(log, call, scopes))
     return place_of(request, snapshot, call.now)

@@ -85,13 +85,14 @@ def seen_from(as_of: Instant | None, recorded_end: Instant | None) -> Instant | 
 def window_asked(
     definitions: Definitions, call: Call, request: TimedReads, place: PageStart
 ) -> Interval | None:
-    """What ``natural`` names, None without it; raises ``Invalid`` (UNPARSEABLE_TEMPORAL)."""
+    """What ``natural`` names, None without it; raises ``Invalid`` (UNPARSEABLE_TEMPORAL).
+
+    A later page has the phrases of the first, whatever became of them meanwhile.
+    """
     if request.natural is None:
         return None
-    recorded = request.recorded_during
-    seen_at = seen_from(
-        None if request.as_of is None else place.snapshot, None if recorded is None else recorded.end
-    )
+    recorded, is_now = request.recorded_during, request.as_of is None and place.number is None
+    seen_at = seen_from(None if is_now else place.snapshot, None if recorded is None else recorded.end)
     phrases = phrases_of(definitions, call.principal.tenant_id, seen_at)
     return window_of(request.natural, request.reference_date or LocalTime(place.asked_at), phrases)
 
