@@ -479,6 +479,23 @@ def test_a_stream_has_the_events_of_the_contract_in_order(memory: Memory) -> Non
     assert [layer["layer"] for layer in layers] == ["facts", "beliefs", "episodes", "events", "understanding"]
 
 
+@pytest.mark.parametrize("view", ["holistic", "granular", "raw", "structured", "descend", "local"])
+def test_a_stream_says_all_that_the_pack_does(memory: Memory, view: str) -> None:
+    pack = memory.ask("Who is Noor?", view=view, include=["facts", "events"])
+    body = {"scope": SCOPE, "query": "Who is Noor?", "view": view, "include": ["facts", "events"]}
+    streamed = memory.http.post("/v1/recall", json={**body, "stream": True}, headers=HEADERS).text
+    names = re.findall(r"^event: (\w+)$", streamed, re.MULTILINE)
+    told = [json.loads(data) for data in re.findall(r"^data: (.*)$", streamed, re.MULTILINE)]
+    graphs = [data for name, data in zip(names, told, strict=True) if name == "knowledge_subgraph"]
+    assert graphs == ([pack["knowledge_subgraph"]] if view == "structured" else [])
+    assert {each["layer"]: len(each["items"]) for each in told[1:6]} == {
+        layer: len(items) for layer, items in pack["layers"].items()
+    }
+    standing = {"abstain", "scopes_traversed", "_partial", "_partial_reason"}
+    assert {key: told[-1][key] for key in standing} == {key: pack[key] for key in standing}
+    assert told[-1]["as_of"] >= pack["as_of"]
+
+
 def stream_ids(response: Any) -> list[str]:
     return re.findall(r"^id: (\S+)$", response.text, re.MULTILINE)
 

@@ -29,6 +29,7 @@ __all__ = [
     "Said",
     "Stored",
     "StoredBatch",
+    "SubgraphChunk",
     "chunk_of",
 ]
 
@@ -100,6 +101,12 @@ class ContextChunk(Chunk):
     """The context block, in ``text``."""
 
 
+class SubgraphChunk(Chunk):
+    """What the structured view knows, as JSON-LD; the shape of ``Pack.knowledge_subgraph``."""
+
+    knowledge_subgraph: dict[str, Any]  # Any: JSON-LD
+
+
 class ProvenanceChunk(Chunk):
     """Where every item comes from; the shape of ``Pack.provenance``."""
 
@@ -156,4 +163,6 @@ def chunk_of(event: str, data: Any) -> Chunk:  # Any: whatever JSON holds
         return CitationsChunk(event=event, citations=data)
     if event == "diagnostics":
         return DiagnosticsChunk(event=event, figures=data)
+    if event == "knowledge_subgraph":
+        return SubgraphChunk(event=event, knowledge_subgraph=data)
     return _CHUNKS.get(event, Chunk).model_validate({**data, "event": event})

@@ -13,12 +13,14 @@ from lamina.types.recall import Pack
 
 __all__ = ["as_stream", "numbered", "tokens_of"]
 
+_STANDING: Final = {"as_of", "abstain", "scopes_traversed", "partial", "partial_reason"}
+"""What a pack says of itself as a whole."""
 _TOKEN: Final = re.compile(r"\s*\S+|\s+")
 
 
 def as_stream(pack: Pack, after: str | None = None) -> Iterator[ServerSentEvent]:
-    """The plan, each layer, the context block, where it all comes from, and the end, or the words of a narrative with their sources;
-    without those up to the one whose id is ``after``."""
+    """The plan, each layer, what is known as JSON-LD where the view is that, the context block, where it all comes from, and the end, or the
+    words of a narrative with their sources; without those up to the one whose id is ``after``."""
     return numbered(pack.pack_id, _narrative(pack) if pack.view == "narrative" else _events(pack), after)
 
 
@@ -67,6 +69,8 @@ def _events(pack: Pack) -> Iterator[ServerSentEvent]:
     for layer in ("facts", "beliefs", "episodes", "events", "understanding"):
         items = getattr(pack.layers, layer)
         yield ServerSentEvent("layer", {"layer": layer, "items": items, "elapsed_ms": round(elapsed, 2)})
+    if pack.knowledge_subgraph is not None:
+        yield ServerSentEvent("knowledge_subgraph", pack.knowledge_subgraph)
     yield ServerSentEvent("context_block", {"text": pack.context_block})
     yield from _end(pack)
 
@@ -75,7 +79,10 @@ def _end(pack: Pack) -> Iterator[ServerSentEvent]:
     yield ServerSentEvent("provenance", {"pack_id": pack.pack_id, **pack.provenance.model_dump(mode="json")})
     if pack.diagnostics is not None:
         yield ServerSentEvent("diagnostics", pack.diagnostics)
-    yield ServerSentEvent("done", {"pack_id": pack.pack_id, "total_ms": round(_elapsed_ms(pack), 2)})
+    standing = pack.model_dump(mode="json", by_alias=True, include=_STANDING)
+    yield ServerSentEvent(
+        "done", {"pack_id": pack.pack_id, **standing, "total_ms": round(_elapsed_ms(pack), 2)}
+    )
 
 
 def _elapsed_ms(pack: Pack) -> float:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from lamina import AsyncClient
-from lamina.client.results import ContextChunk, DoneChunk, LayerChunk
+from lamina.client.results import ContextChunk, DoneChunk, LayerChunk, SubgraphChunk
 from lamina.types.recall import RankedFact
 
 pytestmark = pytest.mark.model
@@ -62,6 +62,13 @@ def test_a_streamed_recall_says_the_same_as_the_pack(client, told):
     layers = {chunk.layer: chunk.items for chunk in chunks if isinstance(chunk, LayerChunk)}
     assert [item.id for item in layers["facts"]] == [item.id for item in pack.layers.facts]
     assert all(isinstance(item, RankedFact) for item in layers["facts"])
+
+
+def test_a_structured_recall_streams_its_graph(client, told):
+    pack = client.recall("Where do I live?", view="structured")
+    chunks = list(client.recall_stream("Where do I live?", view="structured"))
+    (graph,) = [chunk for chunk in chunks if isinstance(chunk, SubgraphChunk)]
+    assert graph.knowledge_subgraph == pack.knowledge_subgraph
 
 
 def test_the_asynchronous_stream_says_it_too(live, client, maya, told):
