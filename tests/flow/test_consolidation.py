@@ -19,7 +19,7 @@ from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.records import RecordQuery
-from lamina.store.redactions import redacted_shares
+from lamina.store.redactions import redactions_behind
 from told import DAY, START, Memory
 
 MakeMemory = Callable[..., Memory]
@@ -255,7 +255,8 @@ def test_what_was_not_sent_speaks_for_nothing_elsewhere_when_words_go(
     )
     list(erased_in_steps(memory.store, step))
     (held,) = beliefs(memory)
-    assert redacted_shares(memory.store, TENANT, [held]).get(held.id, 0.0) == float(is_sent_forgotten)
+    shares = redactions_behind(memory.store, TENANT, [held], {}).shares
+    assert shares.get(held.id, 0.0) == float(is_sent_forgotten)
     assert (held.demoted_by is not None) is is_sent_forgotten
 
 

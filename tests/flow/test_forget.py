@@ -129,6 +129,29 @@ def test_redaction_takes_the_words_and_keeps_the_place(told: Told) -> None:
     assert "Fernhill" in told.facts().values()
 
 
+def test_what_stands_on_redacted_words_is_marked_wherever_it_is_read(told: Told) -> None:
+    home = told.say("I live in Leipzig.")
+    told.worker.drain()
+    told.forget(cascade="redact_events", layers=["events"], selector={"memory_ids": [home, told.ramen]})
+    marked = {"Leipzig": 0.5, "ramen": 1.0, "Fernhill": 0.0}
+    read = told.world.get
+    pack = told.world.post("/v1/recall", {"scope": ALICE, "query": "Where do I live, what do I like?"}).json()
+    for facts in (read("/v1/facts", scope=ALICE)["items"], pack["layers"]["facts"]):
+        shown = {fact["text"].rsplit(" ")[-1]: fact["supporting_evidence_redacted"] for fact in facts}
+        assert shown == {value: share > 0.0 for value, share in marked.items()}
+    one = [
+        read(f"/v1/facts/{fact['id']}")["supporting_evidence_redacted"] for fact in pack["layers"]["facts"]
+    ]
+    assert one == [fact["supporting_evidence_redacted"] for fact in pack["layers"]["facts"]]
+    beliefs = {each["id"]: each for each in read("/v1/beliefs", scope=ALICE)["items"]}
+    assert len(beliefs) == len(pack["layers"]["beliefs"]) == 3
+    for belief in pack["layers"]["beliefs"]:
+        told_of = ("supporting_evidence_redacted_fraction", "supporting_evidence_redacted", "_partial_reason")
+        assert [belief[key] for key in told_of] == [beliefs[belief["id"]][key] for key in told_of]
+        said = belief["claim"]["object"]
+        assert belief["supporting_evidence_redacted_fraction"] == marked[said.get("name") or said["value"]]
+
+
 def test_ids_are_forgotten_besides_what_the_fields_say(told: Told) -> None:
     facts = {value: key for key, value in told.facts().items()}
     deleted = told.forget(

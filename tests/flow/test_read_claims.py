@@ -72,6 +72,7 @@ def test_a_fact_has_every_documented_field(world: Any) -> None:
         "target": None,
         "fades_at": None,
         "vocabulary": None,
+        "supporting_evidence_redacted": False,
         "excluded_from_recall": False,
         "_partial": False,
         "_partial_reason": None,

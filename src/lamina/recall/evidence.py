@@ -13,6 +13,7 @@ from lamina.kernel.views import ConceptStanding
 from lamina.recall.changed import Changes
 from lamina.recall.score import ScoredRecord
 from lamina.store.queries import Links
+from lamina.store.redactions import Redactions
 
 __all__ = ["Behind", "ClaimEnds", "DerivedLayers", "Displayed", "Rendered", "SlotPlace"]
 
@@ -75,7 +76,8 @@ class Displayed:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What explains what is shown: the why graph around it, and what came of the inputs of its concepts."""
+    """What explains what is shown: the why graph around it, what came of the inputs of its concepts, and what was redacted behind it."""
 
     links: Links
     standings: Mapping[str, ConceptStanding]
+    redactions: Redactions

@@ -14,7 +14,7 @@ from typing import Final
 from lamina.kernel.calibration import Calibration
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.operations import Call
-from lamina.kernel.records import Concept, Fact, Layer, Record, Support, is_event
+from lamina.kernel.records import Claim, Concept, Fact, Layer, Record, Support, is_event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
@@ -55,6 +55,7 @@ from lamina.store.kept import KeptReads, ReadsOfNow
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.ports.store import Store
 from lamina.store.queries import Links, Shown
+from lamina.store.redactions import redactions_behind
 
 __all__ = ["Gathering"]
 
@@ -313,8 +314,8 @@ class Gathering:
         }
 
     def rendered(self, chosen: Mapping[Layer, Sequence[Item]], cited: Collection[str]) -> Rendered:
-        """The third round: what explains the ``cited``, down to events, what rests on the ``chosen`` events, and what came of the
-        inputs of the chosen concepts."""
+        """The third round: what explains the ``cited``, down to events, what rests on the ``chosen`` events, what came of the inputs of the
+        chosen concepts, and what was redacted behind the chosen claims."""
         self._plan.deadline.check()
         event_ids = [item.id for item in chosen.get(Layer.EVENTS, ())]
         self._shown.derived_from(event_ids)
@@ -325,7 +326,17 @@ class Gathering:
         supports = self._shown.supports_of([each for each in others if each not in consulted]) | consulted
         standings = standings_of_chosen(self._store, self._reads, self._plan, concepts, supports)
         links = self._shown.links
-        return Rendered(replace(links, supports={**links.supports, **consulted}), standings)
+        claims = [item.value for layer in _CLAIM_LAYERS for item in chosen.get(layer, ())]
+        return Rendered(
+            replace(links, supports={**links.supports, **consulted}),
+            standings,
+            redactions_behind(
+                self._store,
+                self._plan.tenant_id,
+                [each for each in claims if isinstance(each, Claim)],
+                supports,
+            ),
+        )
 
     def _consulted(self, concepts: Sequence[Concept]) -> dict[str, list[Support]]:
         """The supports of concepts that their versions were made from: a concept may have had ten times as many in all of them."""

@@ -19,6 +19,7 @@ from lamina.kernel.views import (
 )
 from lamina.recall.pack import Item
 from lamina.store.queries import Links
+from lamina.store.redactions import Redactions
 from lamina.types.recall import (
     PackLayers,
     RankedBelief,
@@ -40,8 +41,10 @@ def layers_view(
     chosen: Mapping[Layer, Sequence[Item]],
     links: Links,
     standings: Mapping[str, ConceptStanding],
+    redactions: Redactions,
 ) -> PackLayers:
-    """The layers of a pack; a structured one has its statements in their place. ``standings`` says what came of concepts' inputs."""
+    """The layers of a pack; a structured one has its statements in their place. ``standings`` says what came of concepts' inputs,
+    ``redactions`` what of the evidence behind claims."""
     if request.view == "structured":
         return PackLayers.empty()
     records = (item.id for layer, items in chosen.items() if layer is not Layer.EVENTS for item in items)
@@ -51,7 +54,7 @@ def layers_view(
     def ranked(kind: type[RankedT], layer: Layer) -> list[RankedT]:
         return [
             kind(
-                **_fields(item, supports, derives, standings) | hidden | _superseded(item),
+                **_fields(item, supports, derives, standings, redactions) | hidden | _superseded(item),
                 ranked_position=place,
                 score=item.score,
                 contributions=dict(item.contributions) if request.diagnostics == "full" else None,
@@ -82,14 +85,16 @@ def _fields(
     supports: Mapping[str, Sequence[Support]],
     derives: Mapping[str, Sequence[str]],
     standings: Mapping[str, ConceptStanding],
+    redactions: Redactions,
 ) -> dict[str, Any]:
     match item.value:
         case Event():
             return event_fields(item.value, derives.get(item.id, ()), item.quarantined)
         case Fact():
-            return fact_fields(item.value, supports.get(item.id, ()), item.changed)
+            return fact_fields(item.value, supports.get(item.id, ()), item.changed, redactions.events)
         case Belief():
-            return belief_fields(item.value, supports.get(item.id, ()))
+            share = redactions.shares.get(item.id, 0.0)
+            return belief_fields(item.value, supports.get(item.id, ()), redacted_fraction=share)
         case Episode():
             return episode_fields(item.value, supports.get(item.id, ()))
         case Concept():

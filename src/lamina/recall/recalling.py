@@ -298,7 +298,9 @@ class Recalling:
             query=request.query,
             context_block=block.text,
             context_tokens=block.tokens,
-            layers=layers_view(request, packed.chosen, rendered.links, rendered.standings),
+            layers=layers_view(
+                request, packed.chosen, rendered.links, rendered.standings, rendered.redactions
+            ),
             abstain=Answerable(
                 answerable=None if is_stated(request.query) else answerable >= ANSWERABLE_FROM,
                 best_score=answerable,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from pydantic import Field
@@ -66,7 +66,8 @@ class FactView(ClaimedView):
     ``may_have_changed`` is a later turn of the same speaker that speaks of the same matter with a sign of change, where the fact holds all the
     same: nobody read there that it ended. Null once the fact was said again. ``target`` is the day of what is planned, promised or scheduled,
     which lists show before it comes; ``fades_at`` is from when on a plan without a day is in lists of now no more, unless it is said again.
-    ``vocabulary`` is null where the predicate is free text.
+    ``vocabulary`` is null where the predicate is free text. ``supporting_evidence_redacted`` says that the words of an event among
+    ``supports`` were erased.
     """
 
     subject: ReferenceView
@@ -85,6 +86,7 @@ class FactView(ClaimedView):
     target: TargetView | None = None
     fades_at: Stamp | None = None
     vocabulary: BindingView | None = None
+    supporting_evidence_redacted: bool = False
 
     @property
     def in_words(self) -> str:
@@ -96,18 +98,25 @@ class FactView(ClaimedView):
 
 
 def fact_view(
-    fact: Fact, supports: Sequence[Support] = (), changed: MayHaveChanged | None = None
+    fact: Fact,
+    supports: Sequence[Support] = (),
+    changed: MayHaveChanged | None = None,
+    redacted: Collection[str] = (),
 ) -> FactView:
-    """The view of a fact; ``supports`` are those of the record, its first event stands in for none."""
-    return FactView(**fact_fields(fact, supports, changed))
+    """The view of a fact; ``supports`` are those of the record, its first event stands in for none. ``redacted`` are events without words."""
+    return FactView(**fact_fields(fact, supports, changed, redacted))
 
 
 def fact_fields(
-    fact: Fact, supports: Sequence[Support] = (), changed: MayHaveChanged | None = None
+    fact: Fact,
+    supports: Sequence[Support] = (),
+    changed: MayHaveChanged | None = None,
+    redacted: Collection[str] = (),
 ) -> dict[str, Any]:
     """The fields of ``fact_view``."""
     held = supports_held(fact, supports)
-    sources = dict.fromkeys(support.source_id for support in held if support.relation != Tie.MAY_CHANGE)
+    told = [support.source_id for support in held if support.relation != Tie.MAY_CHANGE]
+    sources = list(dict.fromkeys(told)) or [fact.event_id]
     return {
         **claim_fields(fact),
         "subject": subject_fields(fact.subject),
@@ -116,7 +125,7 @@ def fact_fields(
         "negated": fact.negated,
         "kind": fact.kind,
         "text": fact.text,
-        "supports": list(sources) or [fact.event_id],
+        "supports": sources,
         "extractor": fact.extractor,
         "said_by": None if fact.said_by is None else {"id": fact.said_by.id, "name": fact.said_by.name},
         "handed_over": fact.handed_over,
@@ -134,6 +143,7 @@ def fact_fields(
             "predicate_said": fact.binding.predicate_said,
             "confidence": fact.binding.confidence,
         },
+        "supporting_evidence_redacted": any(each in redacted for each in sources),
     }
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lamina import limits
 from lamina.errors import Gone
-from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.operations import Answer, Call
 from lamina.kernel.records import Belief, Fact, Layer, ObjectValue, Record, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
-from lamina.kernel.views import BeliefView, belief_view, fact_view
+from lamina.kernel.views import BeliefView, FactView, belief_view, fact_view
 from lamina.recall.changed import changes_of
 from lamina.recall.layers.lenses import lens_of
 from lamina.recall.layers.pages import PageStart
@@ -32,7 +31,7 @@ from lamina.recall.layers.reading import (
 from lamina.recall.layers.words import axes_of
 from lamina.store.ports.records import RecordQuery, Records
 from lamina.store.ports.store import Store
-from lamina.store.redactions import redacted_shares
+from lamina.store.redactions import redactions_behind
 from lamina.types.layer_requests import BeliefId, BeliefsRequest, FactId, FactsRequest, TimelineRequest
 from lamina.types.layers import BeliefPage, FactPage, Timeline, TimelineEntry, TimelineSubject
 
@@ -68,9 +67,8 @@ class ClaimReads:
         )
         page = records_page(self._store.records, Fact, query, place, limit=request.limit)
         supports = supports_by_record(self._store.records, call, page.rows, query.axes.seen_at)
-        marks = self._marks(page.rows, supports)
         result = FactPage(
-            items=[fact_view(fact, supports(fact.id), marks.get(fact.id)) for fact in page.rows],
+            items=self._views(page.rows, supports),
             next_cursor=cursor_after(place, page),
             has_more=page.last is not None,
             scopes_traversed=traversed(reach, self._store.log, call, page.rows),
@@ -83,19 +81,17 @@ class ClaimReads:
         seen_at = one_seen_at(self._store.log, call, request.as_of)
         fact = one_record(records, call, Fact, request.fact_id, as_of=seen_at)
         supports = supports_by_record(records, call, [fact], seen_at)
-        marks = self._marks([fact], supports)
-        return Answer(fact_view(fact, supports(fact.id), marks.get(fact.id)))
+        (view,) = self._views([fact], supports)
+        return Answer(view)
 
-    def _marks(
-        self, facts: Sequence[Fact], supports: Callable[[str], Sequence[Support]]
-    ) -> Mapping[str, MayHaveChanged]:
-        tenant_ids = {fact.tenant_id for fact in facts}
+    def _views(self, facts: Sequence[Fact], supports: Callable[[str], Sequence[Support]]) -> list[FactView]:
+        if not facts:
+            return []
+        tenant_id = facts[0].tenant_id
         held = {fact.id: supports(fact.id) for fact in facts}
-        return {
-            i: mark
-            for tenant_id in tenant_ids
-            for i, mark in changes_of(self._store.log, tenant_id, facts, held).marks.items()
-        }
+        marks = changes_of(self._store.log, tenant_id, facts, held).marks
+        redacted = redactions_behind(self._store, tenant_id, facts, held).events
+        return [fact_view(fact, held[fact.id], marks.get(fact.id), redacted) for fact in facts]
 
     def timeline(self, request: TimelineRequest, call: Call) -> Answer:
         """The values of a predicate in the order in which they held."""
@@ -217,7 +213,7 @@ def with_tensions(
     contradicted = {other for belief in beliefs for other in belief.contradicts}
     found = records.get(tenant_id, contradicted, seen_at=seen_at)
     others = {key: lens.seen(other) for key, other in found.items() if isinstance(other, Belief)}
-    shares = redacted_shares(store, tenant_id, beliefs)
+    shares = redactions_behind(store, tenant_id, beliefs, {}).shares
     return [
         belief_view(
             lens.seen(belief),
