@@ -335,6 +335,16 @@ def test_why_walks_down_to_the_events(world: Any) -> None:
     )
 
 
+def test_a_claim_that_no_list_shows_was_extracted_from_its_turn_all_the_same(world: Any) -> None:
+    """As an erasure leaves it of what was sent to a belief of another scope: its turn bears it out no more."""
+    event = world.event("Acme upgraded to 200 seats")
+    fact, belief = world.fact(excluded=True), world.belief()
+    said = world.support(fact.id, event.id, polarity="against")
+    world.land(fact, belief, supports=[said, world.support(belief.id, fact.id)])
+    graph = world.get("/v1/beliefs/why", belief_id=belief.id)["support_graph"]
+    assert [edge["relation"] for edge in graph["edges"]] == ["supported_by", "extracted_from"]
+
+
 def test_a_record_of_any_layer_says_why(world: Any) -> None:
     event = world.event("Acme upgraded to 200 seats")
     fact, belief, episode, concept = world.fact(), world.belief(), world.episode(), world.concept()

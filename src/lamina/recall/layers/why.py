@@ -24,6 +24,7 @@ from lamina.kernel.records import (
     Support,
     layer_of,
 )
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefView, consulted_supports
 from lamina.kernel.views.parts import kind_of, supports_held
@@ -176,9 +177,10 @@ def _strongest_first(supports: Sequence[Support]) -> list[Support]:
 
 
 def _relation(support: Support) -> str:
-    if support.polarity == "against":
+    is_of_fact = layer_of(support.record_id) is Layer.FACTS
+    if support.polarity == "against" and not (is_of_fact and support.relation == Tie.EXTRACTED_FROM):
         return "contradicted_by"
-    if layer_of(support.record_id) is Layer.FACTS:
+    if is_of_fact:
         return "extracted_from"
     if layer_of(support.record_id) is Layer.EPISODES:
         return "contains"
