@@ -341,3 +341,30 @@ def test_with_everything_goes_why_something_was_decided(told: Told) -> None:
     told.world.store.jobs.reset()
     told.worker.drain()
     assert live == list(told.world.store.snapshot())
+
+
+def test_with_everything_go_the_words_of_what_was_decided(told: Told) -> None:
+    """A split names the other entity, a synthesis its topics: once both stayed readable by the id of their entry."""
+    (fact, *_) = told.world.get("/v1/facts", scope=ALICE)["items"]
+    split = {"scope": ALICE, "name": "Dilbat Canary", "facts": [fact["id"]]}
+    other = told.world.post(f"/v1/entities/{fact['subject']['id']}/split", split).json()
+    told.world.clock.at += 1_000_000
+    anew = {"scope": ALICE, "topics": ["Dilbat Canary"]}
+    made = told.world.post("/v1/understanding/synthesize", anew).json()
+    told.worker.drain()
+
+    def entries() -> str:
+        ids = (other["event_id"], made["job_id"])
+        return "".join(told.world.call("GET", f"/v1/events/{each}").text for each in ids)
+
+    assert entries().count("Dilbat Canary") == 2
+    told.forget(cascade="redact_events", confirm_all=True)
+    assert "Dilbat" not in entries()
+    (decision,) = told.world.get(f"/v1/entities/{other['new_id']}", scope=ALICE)["decisions"]
+    assert (decision["action"], decision["other_id"]) == ("split", other["new_id"])
+    told.say("I met Dilbat Canary. My name is Alice.")
+    told.worker.drain()
+    live = list(told.world.store.snapshot())
+    told.world.store.jobs.reset()
+    told.worker.drain()
+    assert live == list(told.world.store.snapshot())

@@ -18,6 +18,7 @@ from lamina.store.entities import standing_entity
 from lamina.store.ports.log import EventQuery
 from lamina.store.ports.records import RecordQuery
 from lamina.store.ports.store import Store
+from lamina.store.rules.redacting import is_worded_entry
 from lamina.types.forgetting import Forget
 
 __all__ = ["Selected", "derived_alone", "selected"]
@@ -31,7 +32,7 @@ _MENTIONS_MAX: Final = 100_000
 class Selected:
     """Ids of what is to be forgotten: events lose their words, records go. ``fitting`` are the events and records that the selector fits
     itself, also those named events whose words are gone by now; ``events`` are also those behind the records. ``decisions`` are entries that lose
-    the reason for which somebody made them: where everything is selected."""
+    the words of who made them: where everything is selected."""
 
     events: frozenset[str]
     records: frozenset[str]
@@ -56,7 +57,7 @@ def selected(store: Store, tenant_id: str, request: Forget) -> Selected:
                 if not each.is_entry:
                     if fits.event(each):
                         events.add(each.id)
-                elif not chosen.filters and each.content.get("why"):
+                elif not chosen.filters and is_worded_entry(each):
                     decisions.add(each.id)
     named_events = {each for each in chosen.memory_ids if is_event(each)}
     named = {each for each in chosen.memory_ids if layer_of(each) in _DERIVED}

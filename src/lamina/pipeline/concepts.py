@@ -102,7 +102,9 @@ class ConceptSynthesizer:
                 found = self._named_in([fact for fact in of_it if isinstance(fact, Fact)])
                 named |= {each.id: each for each in found if each.id == entity}
         if isinstance(decision, EntitySplit) and decision.new in named:
-            named[decision.new] = Subject(decision.new, str(self._view.event.content["name"]))
+            # An entry that lost its words is of a scope that forgot all, so that facts name the entity as others do.
+            name = str(self._view.event.content.get("name", named[decision.new].name))
+            named[decision.new] = Subject(decision.new, name)
         return list(named.values())
 
     def _named_in(self, facts: Sequence[Fact]) -> list[Subject]:

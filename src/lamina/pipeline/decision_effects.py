@@ -86,11 +86,12 @@ class Decided:
             now, _ = _renamed(view)
             writes = synthesizer.decided(decision, now)
         elif event.origin.channel == SYNTHESIS:
-            found = view.query(Layer.FACTS, limit=_FACTS_MAX)
-            facts = [each for each in found if isinstance(each, Fact) and each.is_stated]
             content: Mapping[str, Any] = event.content  # Any: JSON, which the operation wrote
+            # Of an entry that lost its topics nobody knows what was to be made anew, and what was is forgotten.
+            found = view.query(Layer.FACTS, limit=_FACTS_MAX) if "topics" in content else []
+            facts = [each for each in found if isinstance(each, Fact) and each.is_stated]
             writes = synthesizer.anew(
-                facts, [str(each) for each in content["topics"]], force=bool(content["force"])
+                facts, [str(each) for each in content.get("topics", ())], force=bool(content["force"])
             )
         else:
             return Writes()

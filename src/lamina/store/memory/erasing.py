@@ -294,7 +294,7 @@ def _drop_events(tables: Tables, tenant_id: str, changes: ErasureChanges, worded
     ]
     for event in changes.deleted:
         del tables.events[tenant_id, event.id]
-    for event in (*changes.unsent, *changes.redacted, *changes.unexplained):
+    for event in (*changes.unsent, *changes.redacted, *changes.wordless):
         tables.events[tenant_id, event.id] = event
 
 

@@ -20,7 +20,7 @@ from lamina.store.rules.erasing_report import RecordOutcomes, report
 from lamina.store.rules.erasing_rows import ErasureChanges, ErasureReads
 from lamina.store.rules.keeping import Keeper
 from lamina.store.rules.log import erasure_of
-from lamina.store.rules.redacting import redacted_event, unexplained_entry, unsent_event
+from lamina.store.rules.redacting import redacted_event, unsent_event, wordless_entry
 
 __all__ = ["changes_of"]
 
@@ -44,9 +44,9 @@ class _Step:
         events = ground.events_of({*erasure.delete, *erasure.redact})
         to_redact = {key for key in erasure.redact if key in events and events[key].redacted_by is None}
         if erasure.cascade == "redact_events":
-            # What was decided of names goes on beside the claims that stand; the reason is words like any other.
+            # What was decided of names goes on beside the claims that stand; what was said with it is words like any other.
             entries_told = {key for key in to_redact if events[key].is_entry}
-            out.unexplained = [unexplained_entry(events[key]) for key in sorted(entries_told)]
+            out.wordless = [wordless_entry(events[key]) for key in sorted(entries_told)]
             to_redact -= entries_told
         to_delete = (set(erasure.delete) & events.keys()) - to_redact
         named = {*erasure.records, *self._swept()}

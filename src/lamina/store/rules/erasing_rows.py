@@ -79,14 +79,14 @@ class ErasureReads(Protocol):
 
 @dataclass(slots=True)
 class ErasureChanges:
-    """What is written. ``deleted`` and ``redacted`` are the events as they become, and so are ``unsent``, which keep their words, and ``unexplained``, entries
-    without the reason of who made them; ``gone`` the last versions of records that go;
+    """What is written. ``deleted`` and ``redacted`` are the events as they become, and so are ``unsent``, which keep their words, and ``wordless``, entries
+    of which ids alone are left; ``gone`` the last versions of records that go;
     ``derived_once`` are ids of events without words, each with one of what rested on it and goes; ``records`` and ``supports`` replace rows of the same key or are new, ``cut`` supports go. The rest is what is frozen."""
 
     deleted: list[Event] = field(default_factory=list)
     redacted: list[Event] = field(default_factory=list)
     unsent: list[Event] = field(default_factory=list)
-    unexplained: list[Event] = field(default_factory=list)
+    wordless: list[Event] = field(default_factory=list)
     gone: dict[str, Record] = field(default_factory=dict)
     tombstones: list[Tombstone] = field(default_factory=list)
     derived_once: list[tuple[str, str]] = field(default_factory=list)

@@ -13,16 +13,20 @@ from lamina.kernel.ties import Tie
 
 __all__ = [
     "demoted",
+    "is_worded_entry",
     "leaves_of",
     "over_renamed",
     "redacted_event",
     "redacted_share",
-    "unexplained_entry",
     "unnamed_entry",
     "unsent_event",
+    "wordless_entry",
 ]
 
 """The relation of a fact to an event that says so."""
+
+_WORDS_OF_ENTRY: Final = frozenset({"why", "name", "topics"})
+"""What of an entry of the log is the caller's words: a reason, the name that a split gives, the topics of a synthesis."""
 
 _PROGRAMS: Final = ("agent:", "service:", "app:", "system:")
 
@@ -114,9 +118,14 @@ def unsent_event(event: Event) -> Event:
     return replace(event, directives=replace(event.directives, consolidate_into=None, consolidate_only=None))
 
 
-def unexplained_entry(entry: Event) -> Event:
-    """An entry of the log that says what was decided and by whom, and not why."""
-    return replace(entry, content={name: said for name, said in entry.content.items() if name != "why"})
+def is_worded_entry(event: Event) -> bool:
+    """Whether an event is an entry of the log with words of who made it."""
+    return event.is_entry and any(event.content.get(each) for each in _WORDS_OF_ENTRY)
+
+
+def wordless_entry(entry: Event) -> Event:
+    """An entry of the log that says what was decided and by whom, in ids alone."""
+    return _without(entry, _WORDS_OF_ENTRY)
 
 
 def unnamed_entry(entry: Event, stand_in: str) -> Event:
@@ -124,12 +133,16 @@ def unnamed_entry(entry: Event, stand_in: str) -> Event:
     party = Party(stand_in, entry.observed_actor.type)
     caller = entry.caller if entry.caller.startswith(_PROGRAMS) else stand_in
     return replace(
-        unexplained_entry(entry),
+        _without(entry, {"why"}),
         caller=caller,
         observed_actor=party,
         subject=party,
         origin=entry.origin._replace(principal=caller),
     )
+
+
+def _without(entry: Event, names: Collection[str]) -> Event:
+    return replace(entry, content={name: said for name, said in entry.content.items() if name not in names})
 
 
 def over_renamed(record: Record, renamed: Mapping[str, str]) -> Record:

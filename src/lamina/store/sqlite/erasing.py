@@ -180,7 +180,7 @@ def _land(connection: apsw.Connection, tenant_id: str, changes: ErasureChanges) 
     connection.executemany(
         _SQL["put_redacted_derivation"], [(tenant_id, *pair) for pair in changes.derived_once]
     )
-    if worded or changes.gone or changes.unexplained:
+    if worded or changes.gone or changes.wordless:
         connection.execute(_SQL["ask_scrubbing"])
     connection.execute(_SQL["forget_touched"])
     connection.executemany(_SQL["make_stale"], [(tenant_id, scope) for scope in changes.erased.remade])
@@ -203,7 +203,7 @@ def _drop_events(
     for event in changes.unsent:
         directives = event_row(0, 0, event.id, 0, event)[13]
         connection.execute(_SQL["put_directives"], (tenant_id, event.id, directives))
-    for event in (*changes.redacted, *changes.unexplained):
+    for event in (*changes.redacted, *changes.wordless):
         row = event_row(0, event.position, event.id, event.recorded_at, event)
         _, _, _, _, _, caller, actor, subject, parties, _, _, content, _, directives, *_ = row
         after = None if event.cancelled_after is None else event.cancelled_after.value
