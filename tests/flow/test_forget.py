@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lamina.forget import forgetting
 from lamina.forget.selecting import derived_alone
-from lamina.kernel.events import Origin, Party, Stage, Trust
+from lamina.kernel.events import Directives, Origin, Party, Stage, Trust
+from lamina.kernel.scopes import Scope
 from lamina.language.temporal import find_times
 from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.worker import Worker
 from lamina.session.drain import Drain
+from lamina.store.rules.log import cancellation_of
 from lamina.store.watch import Watch
 
 ALICE = "org:acme/user:alice"
@@ -368,3 +371,47 @@ def test_with_everything_go_the_words_of_what_was_decided(told: Told) -> None:
     told.world.store.jobs.reset()
     told.worker.drain()
     assert live == list(told.world.store.snapshot())
+
+
+def _entries(told: Told) -> str:
+    log = told.world.store.log
+    return "".join(repr(each) for each in log.walk("acme", 0, 1_000) if each.is_entry)
+
+
+@pytest.mark.parametrize("is_derived", [True, False])
+def test_with_a_cancelled_turn_goes_what_its_cancellation_says_of_it(told: Told, is_derived: bool) -> None:
+    """The entry in the log names who had told it, and whom of it to tell elsewhere."""
+    told.world.clock.at += 1_000_000
+    canary = Party("user:alice", "user", "Dilbat Canary")
+    sent = Directives(consolidate_into=Scope(OTHER), consolidate_only=("nibiru",))
+    turn = told.world.event(
+        "I live in Porto.", observed_actor=canary, subject=canary, session="s-2", directives=sent
+    ).id
+    told.worker.drain()
+    told.world.post(f"/v1/lifecycle/memory-event/{turn}/cancel", {})
+    if is_derived:
+        told.worker.drain()
+    told.forget(cascade="redact_events", selector={"memory_ids": [turn]})
+    told.worker.drain()
+    assert turn in _entries(told)
+    assert "Dilbat" not in _entries(told)
+    assert "nibiru" not in _entries(told)
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_a_cancellation_of_an_older_release_loses_the_names_too(told: Told, everything: bool) -> None:
+    canary = Party("user:alice", "user", "Dilbat Canary")
+    told.world.event("I live in Porto.", observed_actor=canary, subject=canary, session="s-2")
+    told.worker.drain()
+    (turn,) = [each for each in told.world.store.log.walk("acme", 0, 1_000) if each.session == "s-2"]
+    entry = cancellation_of(turn)
+    named = replace(
+        entry, observed_actor=canary, subject=canary, directives=Directives(consolidate_only=("nibiru",))
+    )
+    told.world.store.log.append_entry(named)
+    told.worker.drain()
+    assert "Dilbat" in _entries(told)
+    chosen: dict[str, Any] = {"confirm_all": True} if everything else {"selector": {"memory_ids": [turn.id]}}
+    told.forget(cascade="redact_events", **chosen)
+    assert "Dilbat" not in _entries(told)
+    assert "nibiru" not in _entries(told)

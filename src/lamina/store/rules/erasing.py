@@ -13,6 +13,7 @@ from lamina.kernel.events import Event, EventDraft
 from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Claim, Fact, Layer, layer_of
 from lamina.kernel.scopes import Scope
+from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.store.ports.erasing import Erasure
 from lamina.store.rules.erasing_ground import Ground
@@ -20,7 +21,12 @@ from lamina.store.rules.erasing_report import RecordOutcomes, report
 from lamina.store.rules.erasing_rows import ErasureChanges, ErasureReads
 from lamina.store.rules.keeping import Keeper
 from lamina.store.rules.log import erasure_of
-from lamina.store.rules.redacting import redacted_event, unsent_event, wordless_entry
+from lamina.store.rules.redacting import (
+    is_worded_entry,
+    redacted_event,
+    unsent_event,
+    wordless_entry,
+)
 
 __all__ = ["changes_of"]
 
@@ -46,8 +52,9 @@ class _Step:
         if erasure.cascade == "redact_events":
             # What was decided of names goes on beside the claims that stand; what was said with it is words like any other.
             entries_told = {key for key in to_redact if events[key].is_entry}
-            out.wordless = [wordless_entry(events[key]) for key in sorted(entries_told)]
             to_redact -= entries_told
+            entries_told |= self._told_of(to_redact)
+            out.wordless = [wordless_entry(each) for each in self._worded(entries_told)]
         to_delete = (set(erasure.delete) & events.keys()) - to_redact
         named = {*erasure.records, *self._swept()}
         quoted = named - set(erasure.records) if erasure.cascade == "derived_only" else named
@@ -94,6 +101,15 @@ class _Step:
         if erasure.cascade != "derived_only":
             self._mentions(worded, gone)
         return out
+
+    def _told_of(self, ids: Collection[str]) -> set[str]:
+        """The entries that tell of events: that they are cancelled, or read anew."""
+        ties = self._ground.read.supports(sorted(ids)) if ids else []
+        return {each.source_id for each in ties if each.relation in (Tie.CANCELLED_BY, Tie.READ_BY)}
+
+    def _worded(self, entry_ids: Collection[str]) -> list[Event]:
+        found = self._ground.events_of(sorted(entry_ids))
+        return [each for each in found.values() if is_worded_entry(each)]
 
     def _swept(self) -> set[str]:
         """What is left in the erased scopes, where this step is the last."""

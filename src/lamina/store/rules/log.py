@@ -25,6 +25,7 @@ from lamina.kernel.expiry import Expiry
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Instant
 from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.rules.redacting import wordless_directives
 
 __all__ = [
     "cancellation_of",
@@ -55,18 +56,18 @@ def captured_row(event: Event) -> LifecycleDraft:
 
 
 def cancellation_of(event: Event) -> EventDraft:
-    """The entry of the log that says that an event was cancelled: in its scope, and in a session of its own."""
+    """The entry of the log that says that an event was cancelled: in its scope, in a session of its own, and without its words."""
     return EventDraft(
         tenant_id=event.tenant_id,
         scope=event.scope,
         caller=event.caller,
-        observed_actor=event.observed_actor,
-        subject=event.subject,
+        observed_actor=event.observed_actor._replace(name=None),
+        subject=event.subject._replace(name=None),
         session=f"{CANCELLATION} of {event.id}",
         modality=CANCELLATION,
         content={"kind": CANCELLATION, "event_id": event.id},
         context=Context(observed_at=event.context.observed_at, observed_offset=event.context.observed_offset),
-        directives=event.directives,
+        directives=wordless_directives(event.directives),
         origin=event.origin._replace(channel=CANCELLATION),
     )
 

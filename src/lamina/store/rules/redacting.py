@@ -20,6 +20,7 @@ __all__ = [
     "redacted_share",
     "unnamed_entry",
     "unsent_event",
+    "wordless_directives",
     "wordless_entry",
 ]
 
@@ -119,13 +120,21 @@ def unsent_event(event: Event) -> Event:
 
 
 def is_worded_entry(event: Event) -> bool:
-    """Whether an event is an entry of the log with words of who made it."""
-    return event.is_entry and any(event.content.get(each) for each in _WORDS_OF_ENTRY)
+    """Whether an event is an entry of the log with words of who made it, or of the turn that it is about."""
+    return event.is_entry and event != wordless_entry(event)
 
 
 def wordless_entry(entry: Event) -> Event:
-    """An entry of the log that says what was decided and by whom, in ids alone."""
-    return _without(entry, _WORDS_OF_ENTRY)
+    """An entry of the log that says what was decided and by whom, in ids alone.
+
+    That of a cancellation, or of what a model read in a turn, has the turn's parties and directives.
+    """
+    return replace(
+        _without(entry, _WORDS_OF_ENTRY),
+        observed_actor=entry.observed_actor._replace(name=None),
+        subject=entry.subject._replace(name=None),
+        directives=wordless_directives(entry.directives),
+    )
 
 
 def unnamed_entry(entry: Event, stand_in: str) -> Event:
@@ -137,8 +146,14 @@ def unnamed_entry(entry: Event, stand_in: str) -> Event:
         caller=caller,
         observed_actor=party,
         subject=party,
+        directives=wordless_directives(entry.directives),
         origin=entry.origin._replace(principal=caller),
     )
+
+
+def wordless_directives(directives: Directives) -> Directives:
+    """The directives of a turn, of whose names none travels any more: nothing is sent for an entry."""
+    return directives if directives.consolidate_only is None else replace(directives, consolidate_only=())
 
 
 def _without(entry: Event, names: Collection[str]) -> Event:
