@@ -88,7 +88,7 @@ DENIED = "POLICY_DENIED"
 ROWS: dict[str, tuple[dict[str, Any], int | str, int | str]] = {
     "POST /v1/experience": ({"body": {"scope": CLOSED, **ITEM}}, NOT, 202),
     "POST /v1/experience/bulk": ({"body": {"scope": CLOSED, "items": [ITEM]}}, NOT, 202),
-    "GET /v1/experience/by-idempotency-key/{key}": ({"in_path": "never"}, "NOT_FOUND", "NOT_FOUND"),
+    "GET /v1/experience/by-idempotency-key/{key:path}": ({"in_path": "never"}, "NOT_FOUND", "NOT_FOUND"),
     "POST /v1/recall": ({"body": {"scope": CLOSED, "query": "tea", "view": "raw"}}, NOT, 200),
     "POST /v1/answer": ({"body": {"scope": CLOSED, "question": "tea", "view": "raw"}}, NOT, 200),
     "GET /v1/events": ({"query": {"scope": CLOSED}}, NOT, 200),

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from starlette.types import Message
@@ -318,6 +319,16 @@ def without_http(world: Any, name: str, key: str, body: bytes = b"{}") -> Answer
     request = operation.request.model_validate_json(body)
     answer: Answer = world.server.gateway.execute(operation, request, inbound, principal).answer
     return answer
+
+
+@pytest.mark.parametrize(
+    "key", ["mem0/12", "https://example.org/a?b#c", "/", "a/", "a//b", "50 %2F", "~!@$^&*()"]
+)
+def test_any_key_leads_back_to_its_event(world: Any, key: str) -> None:
+    answer = world.call("POST", "/v1/experience", body=envelope(key))
+    found = world.call("GET", f"/v1/experience/by-idempotency-key/{quote(key, safe='')}")
+    assert found.json()["event_id"] == answer.json()["event_id"]
+    assert found.json()["idempotency_key"] == key
 
 
 def test_a_door_without_paths_has_a_family_of_keys_for_each_operation(world: Any) -> None:

@@ -39,7 +39,7 @@ def _capture_rows(by_name: Mapping[str, Operation[Any]]) -> list[Route]:
             body_bytes_max=limits.BULK_BODY_BYTES_MAX,
             items="items",
         ),
-        Route("GET", "/v1/experience/by-idempotency-key/{key}", by_name["experience_by_key"]),
+        Route("GET", "/v1/experience/by-idempotency-key/{key:path}", by_name["experience_by_key"]),
     ]
 
 
