@@ -95,6 +95,13 @@ def test_lists_and_recalls_read_them(world: Any, stages: dict[str, str]) -> None
     assert [stages[fact["id"]] for fact in natural["layers"]["facts"]] == ["poc"]
 
 
+def test_a_phrase_is_understood_as_it_was_registered(world: Any, stages: dict[str, str]) -> None:
+    assert _put(world, pattern=" the  long \t quarter").json()["pattern"] == "the long quarter"
+    for natural in (" the  long \t quarter", "The long quarter"):
+        items = world.get("/v1/facts", scope=SCOPE, natural=natural)["items"]
+        assert [stages[item["id"]] for item in items] == ["poc"]
+
+
 def test_words_of_a_question_are_read_too(world: Any, stages: dict[str, str]) -> None:
     _put(world, pattern="crunch time")
     body = {"scope": SCOPE, "include": ["facts"]}

@@ -54,8 +54,9 @@ def spoken_phrases(question: str, phrases: Phrases) -> tuple[str, Interval | Non
 
 def window_of(phrase: str, reference: LocalTime, phrases: Phrases, *, field: str = "natural") -> Interval:
     """The stretch of valid time that words name; raises ``Invalid`` (UNPARSEABLE_TEMPORAL) for words that name none."""
+    said = " ".join(phrase.split())  # as patterns are kept
     try:
-        start, end = parse_window(phrase, to_local(reference.at, reference.offset), phrases=phrases)
+        start, end = parse_window(said, to_local(reference.at, reference.offset), phrases=phrases)
     except UnparseableTemporal as error:
         raise Invalid(
             "UNPARSEABLE_TEMPORAL",
