@@ -106,6 +106,8 @@ def test_what_was_forgotten_by_itself_is_not_answered_from_a_pack(told: Told) ->
     (fact,) = [each["id"] for each in pack["layers"]["facts"] if each["predicate"] == "lives_in"]
     assert told.status(f"/v1/facts/{fact}")[0] == 410
     assert fact not in [each["id"] for each in answer.json()["citations"]]
+    assert fact in str(pack["provenance"])
+    assert fact not in str(answer.json()["provenance"])
 
 
 def test_redaction_takes_the_words_and_keeps_the_place(told: Told) -> None:

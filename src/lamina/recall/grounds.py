@@ -66,8 +66,8 @@ class Grounds(Result):
 
     def standing(self, store: Store, call: Call) -> Grounds:
         """The same without the lines of what was cancelled or forgotten since, of what rests on what was cancelled, and of concepts that the
-        caller may not read any more. Of a concept and of an episode not all sources are cited: once something was cancelled, it may be
-        one of these."""
+        caller may not read any more; nor does its provenance name what is gone. Of a concept and of an episode not all sources are cited:
+        once something was cancelled, it may be one of these."""
         basis = Basis.of(store, self.scopes, call)
         if basis.without_concepts:
             # A line does not say which scope it is of.
@@ -78,22 +78,32 @@ class Grounds(Result):
     def _standing(self, store: Store, call: Call, removals: int) -> Grounds:
         if removals == self.removals:
             return self
-        cited = self.pack.provenance.citations
+        told = self.pack.provenance
+        cited = told.citations
         resting = {line.id: _events_of(line.id, cited) for line in self.lines}
-        wanted = list(dict.fromkeys(chain.from_iterable(resting.values())))
-        events = store.log.get(call.principal.tenant_id, wanted)
-        gone = {each for each in wanted if each not in events or events[each].excluded}
-        derived = [line.id for line in self.lines if line.layer != "event"]
+        named = {*resting, *told.markers.values(), *cited, *chain(*cited.values(), *resting.values())}
+        event_ids = {each for each in named if is_event(each)}
+        events = store.log.get(call.principal.tenant_id, event_ids)
         # A record may be forgotten by itself, and its events stay.
-        standing = store.records.heads(call.principal.tenant_id, derived)
-        gone |= {each for each in derived if each not in standing or standing[each].excluded}
+        records = store.records.heads(call.principal.tenant_id, named - event_ids)
+        there = {key for held in (events, records) for key, each in held.items() if not each.excluded}
+        gone = named - there
         kept = [
             line
             for line in self.lines
             if line.layer not in ("concept", "episode")
             and not gone.intersection([line.id, *resting[line.id]])
         ]
-        return self.model_copy(update={"lines": kept, "removals": removals})
+        left: dict[str, object] = {
+            "citations": {
+                key: [each for each in sources if each in there]
+                for key, sources in cited.items()
+                if key in there
+            },
+            "markers": {marker: key for marker, key in told.markers.items() if key in there},
+        }
+        pack_ = self.pack.model_copy(update={"provenance": told.model_copy(update=left)})
+        return self.model_copy(update={"pack": pack_, "lines": kept, "removals": removals})
 
 
 def _events_of(record_id: str, cited: Mapping[str, Sequence[str]]) -> list[str]:
