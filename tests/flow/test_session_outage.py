@@ -9,6 +9,7 @@ import os
 import threading
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +19,9 @@ from given import NOON, CountedIds, ManualClock, outbox_states
 from lamina import limits
 from lamina.access.policy import PolicyPermits
 from lamina.errors import Invalid, Unavailable
+from lamina.forget.planning import place_of_erasure
 from lamina.forget.stepping import erased_in_steps
+from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.operations import Call, Principal
 from lamina.kernel.time import SECOND_US, rfc3339
@@ -31,6 +34,7 @@ from lamina.session.ingest import Ingesting
 from lamina.session.inquirer import Inquirer
 from lamina.session.names import scope_of
 from lamina.store.ports.erasing import Erasure
+from lamina.store.ports.erasures import ErasureJob
 from lamina.store.ports.sessions import OutboxRow, SessionKey
 from lamina.store.ports.traces import ErasedBeside
 from lamina.store.sqlite import SqliteStore
@@ -263,3 +267,30 @@ def test_what_was_cancelled_is_neither_folded_nor_sent(world):
     assert window is not None
     world.store.log.cancel("lamina", window.window[0])
     assert len(world.brief("s").working_memory) == 11
+
+
+def test_no_turn_goes_to_a_graph_while_its_memory_is_being_erased(world):
+    """The graph would keep it: nobody erases there."""
+    world.model.down, world.graph.error = False, None
+    for number in range(14):
+        world.say("s", number)
+    home = scope_of("t", "u")
+    place = place_of_erasure("erasure_1", home, ErasureRules())
+    world.store.erasures.begin(
+        ErasureJob(
+            tenant_id="lamina",
+            id="erasure_1",
+            scope=home,
+            place=place,
+            requested_by="user:u",
+            audit_note="",
+            started_at=NOON,
+        )
+    )
+    assert world.drain.drain().sent == 0
+    assert (world.graph.sent, outbox_states(world.store)) == ({}, ["pending"] * 2)
+    held = world.store.erasures.claim(now=NOON, lease_until=NOON + SECOND_US, owner="test")
+    assert world.store.erasures.end(replace(held, status="cancelled"))
+    world.clock.at += int(limits.OUTBOX_LEASE_S * SECOND_US)
+    assert world.drain.drain().sent == 2
+    assert world.graph.sent["s"] == texts("s", 2)

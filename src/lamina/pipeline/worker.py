@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from lamina import limits
-from lamina.errors import LaminaError, Unavailable
+from lamina.errors import Conflict, LaminaError, Unavailable
 from lamina.kernel.events import Event, Modality, Stage
 from lamina.kernel.time import SECOND_US, Clock
 from lamina.models.ports import Embedder
@@ -213,6 +213,8 @@ class Worker:
         except Unavailable:
             raise  # the store is away, and the answer is kept
         except Exception as error:
+            if isinstance(error, Conflict) and error.code == "ERASURE_RUNNING":
+                return False  # it goes with its turn, or takes effect once the erasure is cancelled
             name = class_of(error)
             _LOG.error(
                 "an answer about %s could not be applied: %s\n%s",

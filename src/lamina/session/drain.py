@@ -23,6 +23,7 @@ from lamina.store.ports.sessions import Fold, OutboxRow, Sitting
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import BRIDGE, FOLD, Inquiry, inquiry_of
 from lamina.store.rules.attempts import OUTBOX
+from lamina.store.rules.erasures import place_that_erases
 
 __all__ = ["Drain", "Drained", "Target", "is_permanent"]
 
@@ -265,6 +266,10 @@ class _Batch:
                 return tried
             try:
                 event = self._leaves(row)
+                if event is not None and self._is_being_erased(event):
+                    # Should the erasure be cancelled, they go once their lease has run out; otherwise they are erased themselves.
+                    self._put_off.update(each.id for each in rows[tried:])
+                    return tried
                 if event is not None:
                     self._target.send(row, event)
             except Exception as error:
@@ -289,6 +294,9 @@ class _Batch:
         event = self._store.log.get(tenant_id, [row.event_id]).get(row.event_id)
         gone = event is None or event.excluded or event.redacted_by is not None
         return None if gone or row.sent_at is not None else event
+
+    def _is_being_erased(self, event: Event) -> bool:
+        return place_that_erases(self._store.erasures.places(event.tenant_id), event) is not None
 
     def _retry(self, row: OutboxRow, error: Exception, attempts: int | None = None) -> None:
         count = (row.attempts if attempts is None else attempts) + 1

@@ -34,6 +34,7 @@ from lamina.session.wording import Rewording
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import BRIDGE, FOLD, Inquiry
 from lamina.store.rules.attempts import OUTBOX
+from lamina.store.rules.erasures import place_that_erases
 
 __all__ = ["Inquirer"]
 
@@ -41,6 +42,7 @@ _LOG = logging.getLogger("lamina.session")
 _IDLE_S: Final = 0.2
 _UNREADABLE_KEPT_MAX: Final = 10_000
 _ALONE_US: Final = 600 * SECOND_US
+_ERASED_AGAIN_US: Final = 30 * SECOND_US
 _SPENT: Final = "the day's tokens are spent"
 
 
@@ -130,7 +132,11 @@ class Inquirer:
     def _settle(self, inquiry: Inquiry) -> None:
         """Settle an inquiry, or put it off."""
         try:
-            if inquiry.task == FOLD:
+            if self._is_being_erased(inquiry):
+                # Should the erasure be cancelled, it is asked; otherwise it goes with its turn.
+                again_at = self._clock.now() + _ERASED_AGAIN_US
+                self._store.inquiries.defer(inquiry, "its memory is being erased", retry_at=again_at)
+            elif inquiry.task == FOLD:
                 if self._rewording.settle(inquiry):
                     self._breaker.answered()
             elif inquiry.task == READS and self._reads_turns:
@@ -153,6 +159,16 @@ class Inquirer:
             name = class_of(error)
             _LOG.error("asking about %s failed: %s\n%s", inquiry.event_id, name, frames_of(error))
             self._put_off(inquiry, name)
+
+    def _is_being_erased(self, inquiry: Inquiry) -> bool:
+        """Whether a running erasure takes the turn of an inquiry: words that are to go leave for no model."""
+        places = self._store.erasures.places(inquiry.tenant_id)
+        turn = (
+            self._store.log.get(inquiry.tenant_id, [inquiry.event_id]).get(inquiry.event_id)
+            if places
+            else None
+        )
+        return turn is not None and place_that_erases(places, turn) is not None
 
     def _wait(self, inquiry: Inquiry, error: LaminaError) -> None:
         """Nobody is asked for a while. The question has an attempt only where the model answered others meanwhile."""
@@ -186,7 +202,8 @@ class Inquirer:
         behind = self._store.inquiries.claim_behind(head, limit=limits.READING_SHARED_MAX - 1, now=now)
         waiting, answered = [head, *behind], list[Inquiry]()
         try:
-            shared = self._turns.shared(waiting) if len(waiting) >= limits.READING_SHARED_FROM else None
+            apart = len(waiting) < limits.READING_SHARED_FROM or any(map(self._is_being_erased, behind))
+            shared = None if apart else self._turns.shared(waiting)
             if shared is None:
                 return False
             sources = shared.question.sources

@@ -17,6 +17,7 @@ __all__ = [
     "check_not_erased",
     "check_not_erased_actor",
     "pace_of",
+    "place_that_erases",
 ]
 
 PACE_OF = 20
@@ -32,11 +33,19 @@ def check_not_erased(places: Sequence[ErasedPlace], drafts: Iterable[EventDraft]
     if not places:
         return
     for draft in drafts:
-        said_by = (draft.caller, draft.observed_actor.id)
-        for place in places:
-            spoken = any(actor in place.actors for actor in said_by) and not place.keeps(draft.scope)
-            if place.hides(draft.scope) or spoken:
-                raise running(place)
+        place = place_that_erases(places, draft)
+        if place is not None:
+            raise running(place)
+
+
+def place_that_erases(places: Sequence[ErasedPlace], said: EventDraft) -> ErasedPlace | None:
+    """What is being erased that takes something said, by where it lies or by whom it is said; None where it stays."""
+    said_by = (said.caller, said.observed_actor.id)
+    for place in places:
+        spoken = any(actor in place.actors for actor in said_by) and not place.keeps(said.scope)
+        if place.hides(said.scope) or spoken:
+            return place
+    return None
 
 
 def check_not_erased_actor(places: Sequence[ErasedPlace], actor: str) -> None:
