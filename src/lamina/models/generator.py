@@ -39,17 +39,15 @@ _AGAIN_S: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
 """How long to wait before each time that a model is asked again."""
 
 _CONNECT_S: Final = 2.0
-_TOKENS_MAX: Final = 2**31 - 1
 _UNREADABLE: Final = (
     ValueError,
     KeyError,
     IndexError,
     TypeError,
     AttributeError,
-    OverflowError,
     RecursionError,
 )
-"""What reading JSON of any shape can raise: also an infinite count, and lists a thousand deep."""
+"""What reading JSON of any shape can raise: also lists a thousand deep."""
 
 
 class OpenAiGenerator:
@@ -146,9 +144,10 @@ class OpenAiGenerator:
                     body += chunk
                     if len(body) > _ANSWER_BYTES_MAX:
                         raise _unavailable("its answer has no end")
+                sent = len(response.request.content)
         except (httpx.HTTPError, httpx.InvalidURL, *NETWORK_ERRORS) as error:
             raise _unavailable(type(error).__name__) from error
-        return _read(body)
+        return _read(body, sent, asked["max_tokens"])
 
     def _in_time(self) -> AbstractContextManager[None]:
         return nullcontext() if self._own is None else self._own.within(self._timeout_s)
@@ -193,22 +192,31 @@ def _trusted() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _read(body: bytes) -> Generated:
+def _read(body: bytes, sent_bytes: int, tokens_max: int) -> Generated:
     try:
         answer = json.loads(body)
         choice = answer["choices"][0]
         text = choice["message"]["content"]
         cut_off = choice.get("finish_reason") == "length"
-        usage = answer.get("usage") or {}
-        counts = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        usage = answer.get("usage")
     except _UNREADABLE as error:
         raise _unavailable("what it sent is no answer of its API") from error
     # Half a surrogate pair is legal JSON, and has no bytes that a store could keep.
     said = text.encode("utf-8", "replace").decode("utf-8").strip() if isinstance(text, str) else ""
     if not said:
         raise Invalid("MODEL_UNREADABLE", "the language model's answer is empty")
-    tokens_in, tokens_out = (min(max(count, 0), _TOKENS_MAX) for count in counts)
+    # A token is at least a byte; of what a model thought before it answered only the count comes, and that is within what was asked for.
+    tokens_in = _counted(usage, "prompt_tokens", sent_bytes)
+    tokens_out = _counted(usage, "completion_tokens", max(len(said.encode()), tokens_max))
     return Generated(said, tokens_in, tokens_out, cut_off)
+
+
+def _counted(usage: object, name: str, most: int) -> int:
+    """A count of tokens as a server said it, at most so many; 0 where it is none."""
+    count = usage.get(name) if isinstance(usage, Mapping) else None
+    if not isinstance(count, int | float) or count != count or count < 0:  # NaN is not itself
+        return 0
+    return int(min(count, most))
 
 
 def _refused(status: int) -> LaminaError:
