@@ -290,3 +290,15 @@ def test_a_decision_that_an_older_release_erased_is_none(memory: Memory) -> None
     land(memory.store, Writes(supports=ties))
     assert memory.store.records.dependants_of(TENANT, [of("Robert")])
     assert deciding_entries(memory.store, TENANT, ALICE, of("Robert")) == []
+
+
+def test_two_concepts_of_one_batch_are_joined_in_it(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    """Which is the older was asked of what had landed: a concept that began in the same batch made all of it fail, and be tried one by one."""
+    for name in ("Bob", "Robert"):
+        for predicate in ("likes", "owns", "knows"):
+            tell(memory, name, predicate, f"{name}'s thing")
+    merge(memory, "Bob", "Robert")
+    memory.derive()
+    same_after_a_replay(memory)
+    assert {each.canonical_id is None for each in concepts(memory)} == {True, False}
+    assert [each.getMessage() for each in caplog.records if "failed" in each.getMessage()] == []

@@ -171,7 +171,9 @@ class View:
 
     def began(self, record_id: str) -> Instant:
         """When the first version of a record that is there was recorded."""
-        return self._store.records.versions(self.event.tenant_id, record_id)[0].recorded_from
+        first = self.first(record_id)
+        assert first is not None, "it is there"
+        return first.recorded_from
 
     def after(self, writes: Writes, event: Event) -> View:
         """The view of an event that comes directly after this one's, which derived ``writes``."""
