@@ -5,9 +5,9 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from given import ALICE, ManualClock, fact, loop
+from given import ALICE, BOB, ManualClock, concept, fact, loop
 from lamina.kernel.local import LocalTime
-from lamina.kernel.records import EpisodeRole, ObjectValue, Support
+from lamina.kernel.records import EpisodeRole, ObjectValue, Stance, Support
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.store.ports.lifecycle import LifecycleDraft
@@ -451,3 +451,20 @@ def test_the_id_of_an_object_goes_with_the_last_claim_that_names_it() -> None:
     assert list(connection.execute(named)) == [(1,)]
     connection.execute("DELETE FROM record WHERE id = ?", (CLAIMS[0].id,))
     assert list(connection.execute(named)) == [(0,)]
+
+
+def test_a_scope_with_an_alias_that_rests_on_nothing_is_derived_anew() -> None:
+    """Forgetting what it tells left it readable until then."""
+    aliases = [
+        concept("rests", scope=ALICE, stance=Stance.DEPRECATED),
+        concept("alone", scope=BOB, stance=Stance.DEPRECATED),
+        concept("stands", scope=Scope("ws:launch")),
+    ]
+    connection = with_steps(apsw.Connection(":memory:"), "0050")
+    connection.executemany(f"INSERT INTO record VALUES ({', '.join('?' * 29)})", map(record_row, aliases))
+    connection.execute(
+        "INSERT INTO support VALUES ('acme', ?, 'evt_1', 'supported_by', 1.0, 'supports', 1, NULL, 10, NULL, NULL, NULL)",
+        (aliases[0].id,),
+    )
+    migrate(connection)
+    assert list(connection.execute("SELECT tenant_id, scope, events FROM stale_scope")) == [("acme", BOB, 0)]
