@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from lamina import limits
 from lamina.access.activating import activation_at, require_registered
@@ -36,6 +37,9 @@ from lamina.store.ports.definitions import Definitions
 from lamina.store.ports.registry import Registry, ScopeState
 
 __all__ = ["EraseScope", "Registering", "registering_grants"]
+
+_LISTED_AT_ONCE: Final = 200
+"""How many scopes a page looks at with one read."""
 
 EraseScope = Callable[[Scope, Call], str]
 """Begins the erasure of a scope with its registration and policy; its id."""
@@ -115,17 +119,20 @@ class Registering:
             after, skip = parts["p"], parts["k"]
         shown: list[ScopeState] = []
         looked_at, more = 0, True
+        # Within a call it goes on from the last scope that it looked at, and walks past those before the page once.
+        here, passed, at_once = after, skip, max(request.limit + 1, _LISTED_AT_ONCE)
         while more and len(shown) <= request.limit and looked_at < limits.LIST_SCAN_MAX:
             batch = self._registry.listed(
                 call.principal.tenant_id,
                 request.prefix or "",
                 auto_provisioned=request.auto_provisioned,
-                after=after,
-                skip=skip,
-                limit=request.limit + 1,
+                after=here,
+                skip=passed,
+                limit=at_once,
             )
-            more = len(batch) == request.limit + 1
+            more = len(batch) == at_once
             looked_at += len(batch)
+            here, passed = batch[-1].path if batch else here, 0
             for state in batch:
                 if call.permits.allows(Grant(Capability.SCOPE_READ_LOCAL, state.path)):
                     shown.append(state)
