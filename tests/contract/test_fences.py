@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from given import ALICE, BOB, NOON, TENANT, append, claim, draft
 from lamina.kernel.events import Event, Stage
-from lamina.kernel.time import SECOND_US
+from lamina.kernel.time import DAY_US, SECOND_US
+from lamina.store.ports.erasures import ErasedPlace, ErasureJob
 from lamina.store.ports.jobs import Job
 from lamina.store.ports.lifecycle import LifecycleDraft, LifecycleQuery
 from lamina.store.ports.log import Capture
@@ -150,3 +151,37 @@ def test_who_is_alone_takes_over_what_the_dead_had_and_they_change_nothing_any_m
     store.inquiries.drop(dead[1])
     assert row_of(store, "one").fence > dead[0].fence
     assert asked_of(store, "one").fence > dead[1].fence
+
+
+def test_what_was_leased_by_a_clock_years_ahead_is_free_once_the_clock_is_right(store: Store) -> None:
+    """Who held it died. A running erasure would have kept its memory from everybody for as long."""
+    ahead = NOON + 4000 * DAY_US
+    append(store, "tea", scope=BOB)
+    job_of(store, "one", ahead)
+    assert job_of(store, "two").attempts == 1, "a lost lease is an attempt"
+    leave_a_window(store)
+    row_of(store, "one", ahead)
+    assert row_of(store, "two").lease_owner == "two"
+    place = ErasedPlace("erasure_1", (BOB,), (), ())
+    store.erasures.begin(
+        ErasureJob(
+            tenant_id=TENANT, id="erasure_1", scope=BOB, place=place, requested_by="user:bob", audit_note="",
+            started_at=NOON,
+        )
+    )  # fmt: skip
+    assert erasure_of(store, "one", ahead).lease_owner == "one"
+    assert erasure_of(store, "two", NOON).lease_owner == "two"
+
+
+def test_an_inquiry_that_was_leased_by_a_clock_years_ahead_is_free_once_the_clock_is_right(
+    store: Store,
+) -> None:
+    ask_about_a_turn(store)
+    asked_of(store, "one", NOON + 4000 * DAY_US)
+    assert asked_of(store, "two").lease_owner == "two"
+
+
+def erasure_of(store: Store, owner: str, now: int) -> ErasureJob:
+    held = store.erasures.claim(now=now, lease_until=now + 60 * SECOND_US, owner=owner)
+    assert held is not None
+    return held

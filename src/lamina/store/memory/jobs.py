@@ -252,7 +252,7 @@ def _is_due(row: JobRow, now: Instant) -> bool:
 
 
 def _lease_ran_out(row: JobRow, now: Instant) -> bool:
-    return row.state == "running" and row.lease_until is not None and row.lease_until <= now
+    return row.state == "running" and row.lease_until is not None and not waits(row.lease_until, now)
 
 
 def _lost(row: JobRow, now: Instant) -> JobRow:

@@ -189,7 +189,7 @@ class ErasureJob:
 
     def is_due(self, now: Instant) -> bool:
         """Whether somebody may work on it: nobody does, and its last failure is long enough ago."""
-        free = self.lease_until is None or self.lease_until <= now
+        free = not waits(self.lease_until or 0, now)
         waiting = waits(self.next_attempt_at, now, ERASURE_WAIT_US_MAX)
         return self.status == "running" and free and not waiting
 

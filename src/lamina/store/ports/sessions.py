@@ -121,7 +121,7 @@ class OutboxRow:
 
     def is_due(self, now: Instant) -> bool:
         """Whether nothing but an earlier row of its session keeps it from being claimed."""
-        return (self.lease_until or 0) <= now and not waits(self.next_attempt_at or 0, now)
+        return not waits(self.lease_until or 0, now) and not waits(self.next_attempt_at or 0, now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

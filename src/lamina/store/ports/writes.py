@@ -103,7 +103,7 @@ class Inquiry:
 
     def is_due(self, now: Instant) -> bool:
         """Whether nothing but an earlier one of its scope keeps it from being claimed."""
-        return (self.lease_until or 0) <= now and not waits(self.next_attempt_at or 0, now)
+        return not waits(self.lease_until or 0, now) and not waits(self.next_attempt_at or 0, now)
 
 
 def inquiry_of(event: Event, task: str, created_at: Instant) -> Inquiry:

@@ -95,12 +95,12 @@ FROM erasure INDEXED BY erasure_running WHERE tenant_id = ?1 AND status = 'runni
 -- The oldest erasure of any tenant that somebody may work on; ?2 is the longest wait after a failure.
 SELECT tenant_id, id, scope, status, cancelling, next_attempt_at, lease_until, lease_owner, fence, state
 FROM erasure INDEXED BY erasure_running
-WHERE status = 'running' AND next_attempt_at NOT BETWEEN ?1 + 1 AND ?1 + ?2 AND coalesce(lease_until, 0) <= ?1 ORDER BY id LIMIT 1;
+WHERE status = 'running' AND next_attempt_at NOT BETWEEN ?1 + 1 AND ?1 + ?2 AND coalesce(lease_until, 0) NOT BETWEEN ?1 + 1 AND ?1 + 86400000000 ORDER BY id LIMIT 1;
 
 -- name: lease_erasure
 -- Take an erasure, unless somebody else has by now.
 UPDATE erasure SET lease_until = ?3, lease_owner = ?4, fence = ?5
-WHERE tenant_id = ?1 AND id = ?2 AND status = 'running' AND coalesce(lease_until, 0) <= ?6;
+WHERE tenant_id = ?1 AND id = ?2 AND status = 'running' AND coalesce(lease_until, 0) NOT BETWEEN ?6 + 1 AND ?6 + 86400000000;
 
 -- name: keep_erasure
 -- How far an erasure is, by who holds it under the fence ?3.

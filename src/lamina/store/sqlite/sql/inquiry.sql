@@ -25,14 +25,14 @@ WITH RECURSIVE head (id) AS (
   FROM head CROSS JOIN inquiry AS o ON o.id = head.id
 )
 SELECT o.* FROM head CROSS JOIN inquiry AS o ON o.id = head.id
-WHERE o.state = 'pending' AND coalesce(o.next_attempt_at, 0) NOT BETWEEN ?1 + 1 AND ?1 + 86400000000 AND coalesce(o.lease_until, 0) <= ?1
+WHERE o.state = 'pending' AND coalesce(o.next_attempt_at, 0) NOT BETWEEN ?1 + 1 AND ?1 + 86400000000 AND coalesce(o.lease_until, 0) NOT BETWEEN ?1 + 1 AND ?1 + 86400000000
 ORDER BY row_number() OVER (PARTITION BY o.tenant_id ORDER BY coalesce(o.next_attempt_at, o.created_at), o.id), o.tenant_id <= ?3,
          o.tenant_id LIMIT ?2;
 
 -- name: lease_inquiry
 -- Take an inquiry, unless somebody else has by now.
 UPDATE inquiry SET lease_until = ?2, lease_owner = ?4, fence = ?5
-WHERE id = ?1 AND state = 'pending' AND coalesce(lease_until, 0) <= ?3 AND coalesce(next_attempt_at, 0) NOT BETWEEN ?3 + 1 AND ?3 + 86400000000;
+WHERE id = ?1 AND state = 'pending' AND coalesce(lease_until, 0) NOT BETWEEN ?3 + 1 AND ?3 + 86400000000 AND coalesce(next_attempt_at, 0) NOT BETWEEN ?3 + 1 AND ?3 + 86400000000;
 
 -- name: inquiries_behind
 -- The open inquiries of a scope behind one, in order.
@@ -43,7 +43,7 @@ ORDER BY position, id LIMIT ?5;
 -- name: lease_behind
 -- Take an inquiry under the lease of the one before it, ?3, which has the fence ?4, unless somebody else has it by now.
 UPDATE inquiry SET (lease_until, lease_owner, fence) = (SELECT h.lease_until, h.lease_owner, h.fence FROM inquiry AS h WHERE h.id = ?3)
-WHERE id = ?1 AND state = 'pending' AND coalesce(lease_until, 0) <= ?2 AND coalesce(next_attempt_at, 0) NOT BETWEEN ?2 + 1 AND ?2 + 86400000000
+WHERE id = ?1 AND state = 'pending' AND coalesce(lease_until, 0) NOT BETWEEN ?2 + 1 AND ?2 + 86400000000 AND coalesce(next_attempt_at, 0) NOT BETWEEN ?2 + 1 AND ?2 + 86400000000
   AND EXISTS (SELECT 1 FROM inquiry AS h WHERE h.id = ?3 AND h.state = 'pending' AND h.fence = ?4);
 
 -- name: answer_inquiry

@@ -57,14 +57,14 @@ LIMIT ?4;
 
 -- name: any_lease_lost
 -- Whether a lease of a stage ran out.
-SELECT 1 FROM job WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2 LIMIT 1;
+SELECT 1 FROM job WHERE stage = ?1 AND state = 'running' AND lease_until NOT BETWEEN ?2 + 1 AND ?2 + 86400000000 LIMIT 1;
 
 -- name: lost_leases
 -- Leases of a stage that had run out by ?2: an attempt that failed. ?5 is the wait after the second, doubled from then on.
 UPDATE job SET state = 'pending', attempts = min(attempts + 1, ?3), last_error = ?4,
                next_attempt_at = iif(attempts = 0, next_attempt_at, ?2 + (?5 << (attempts - 1))),
                lease_until = NULL, lease_owner = NULL, fence = 0
-WHERE stage = ?1 AND state = 'running' AND lease_until <= ?2;
+WHERE stage = ?1 AND state = 'running' AND lease_until NOT BETWEEN ?2 + 1 AND ?2 + 86400000000;
 
 -- name: leases_left
 -- The leases of those who are gone, or of the one owner ?3, have run out by ?1. ?2 is a JSON list of the stages.

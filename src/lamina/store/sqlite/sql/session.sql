@@ -45,7 +45,7 @@ WITH RECURSIVE head (id) AS (
   FROM head CROSS JOIN outbox AS o ON o.id = head.id
 )
 SELECT o.tenant_id, o.scope, o.session FROM head CROSS JOIN outbox AS o ON o.id = head.id
-WHERE coalesce(o.next_attempt_at, 0) NOT BETWEEN ?1 + 1 AND ?1 + 86400000000 AND coalesce(o.lease_until, 0) <= ?1
+WHERE coalesce(o.next_attempt_at, 0) NOT BETWEEN ?1 + 1 AND ?1 + 86400000000 AND coalesce(o.lease_until, 0) NOT BETWEEN ?1 + 1 AND ?1 + 86400000000
 ORDER BY o.id LIMIT ?2;
 
 -- name: outbox_of_session
