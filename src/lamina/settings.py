@@ -480,7 +480,7 @@ def _refuse_unknown(names: Iterable[str]) -> None:
 def _parsed(name: str, value: Any, kind: object) -> Any:
     if kind == "Path" and value == "":
         raise _refused(name, value, "a path; . is the folder where the command runs", None)
-    if kind in ("Path", "str") and re.search("[\ud800-\udfff]", str(value)):
+    if kind in ("Path", "Path | None", "str") and re.search("[\ud800-\udfff]", str(value)):
         raise Invalid("INVALID_SETTING", f"{_names_of(name)} is not in UTF-8; accepted: text that is")
     if kind == "int" and not isinstance(value, int):
         try:

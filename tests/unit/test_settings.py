@@ -44,6 +44,7 @@ def test_the_name_of_a_seed_is_known_and_ours_goes_first() -> None:
             "accepted: a path",
         ),  # a variable that is set to nothing would mean the current folder
         ("LAMINA_DATA", "/srv/\udcff", "not in UTF-8"),
+        ("LAMINA_BACKUP_FOLDER", "/srv/\udcff", "not in UTF-8"),
         ("LAMINA_TENANT", "\udcff", "not in UTF-8"),
         ("LAMINA_INTERNAL_TOKEN", "secret\udcff", "not in UTF-8"),
     ],
