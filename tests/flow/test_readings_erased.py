@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.readings.standing import Readings
 from lamina.pipeline.upgrading import Upgrader
+from lamina.session.cited_asking import CitedAsker
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.traces import ErasedBeside
 from modelled import ModelServer, Told
@@ -106,6 +108,31 @@ def test_an_answer_that_was_given_while_words_that_it_shows_were_erased_is_not_k
         assert not any("Zorblax" in each for each in chat.open())
         assert chat.states().get("pending", 0) == 0
         assert list(chat.store.snapshot()) == chat.replayed()
+
+
+@pytest.mark.parametrize("turns", [1, 4])
+def test_words_that_go_once_a_question_shows_them_are_not_asked_about(
+    tmp_path: Path, model: ModelServer, turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which words stand is looked up once a question is made. What went right before that was taken for words that were gone all along."""
+    asks = CitedAsker.worded
+
+    def erased_before(asker: CitedAsker, *asked: Any) -> list[str]:
+        if secrets:
+            erase_words(chat, secrets.pop())
+        return asks(asker, *asked)
+
+    monkeypatch.setattr(CitedAsker, "worded", erased_before)
+    secrets: list[str] = []
+    with contextlib.closing(ReadChat(tmp_path, model)) as chat:
+        secrets.append(chat.say("Doctor Zorblax says that it is my liver.", role="assistant"))
+        for number in range(turns):
+            chat.say(f"That is why I have to ring the doctor on day {number} of the month.")
+        chat.ask()
+        assert secrets == []
+        assert model.requests
+        assert "Zorblax" not in str(model.requests)
+        assert chat.states().get("pending", 0) == 0
 
 
 def test_a_turn_is_not_read_by_words_that_were_erased(memory: Memory) -> None:

@@ -208,6 +208,8 @@ class Inquirer:
                 return False
             sources = shared.question.sources
             worded = self._asker.worded(head.tenant_id, sources)
+            if self._turns.shared(waiting) != shared:
+                return False  # it shows words that went before these were looked up
             answers = self._turns.answers(shared)
             if (
                 answers is None
@@ -233,6 +235,10 @@ class Inquirer:
             self._store.inquiries.drop(inquiry)
             return
         worded = self._asker.worded(inquiry.tenant_id, question.sources)
+        if self._turns.question(inquiry) != question:
+            # It shows words that went before these were looked up, and would be answered by them.
+            self._store.inquiries.release([inquiry])
+            return
         output = self._store.model_outputs.find(inquiry.tenant_id, question.input_hash)
         if output is None:
             again_at = self._budget.again_at(inquiry.tenant_id)
