@@ -87,6 +87,8 @@ def test_what_an_older_release_left_is_not_told_to_be_nothing(tmp_path: Path) ->
         (("backup", "--passphrase", "--key-file", "key"), 2),
         (("backup", "--key-file", "nowhere"), 2),
         (("backup", "--data", "nowhere"), 4),
+        (("backup", "--to", "circle"), 6),
+        (("backup", "--data", "circle"), 4),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(
@@ -94,6 +96,7 @@ def test_what_makes_no_sense_is_refused(
 ) -> None:
     monkeypatch.chdir(data.parent)
     monkeypatch.setenv("LAMINA_DATA", "data")
+    Path("circle").symlink_to("circle")
     assert lamina(*arguments)[0] == code
     assert not list(data.parent.rglob("*.backup"))
 

@@ -140,7 +140,8 @@ def _erase_again(settings: Settings, store: Store, listed: Sequence[ListedErasur
 
 def folder_of(settings: Settings) -> BackupFolder:
     """Where the backups of the data folder are; raises ``Invalid`` (INVALID_SETTING) where that is inside of it."""
-    if settings.backups.resolve().is_relative_to(settings.data.resolve()):
+    # ``Path.resolve`` raises for links that lead in a circle; opening what is there says so.
+    if Path(os.path.realpath(settings.backups)).is_relative_to(os.path.realpath(settings.data)):
         raise Invalid(
             "INVALID_SETTING",
             f"backups would go to {settings.backups}, inside the data folder, and be lost with it",

@@ -26,7 +26,7 @@ class BackupFolder:
 
     def __init__(self, folder: Path, data: Path) -> None:
         self._folder = folder
-        self._name = re.sub(r"[^A-Za-z0-9._-]", "-", data.resolve().name) or "lamina"
+        self._name = re.sub(r"[^A-Za-z0-9._-]", "-", os.path.basename(os.path.realpath(data))) or "lamina"
         self._own = re.compile(re.escape(self._name) + r"-(\d{8}T\d{6}Z)(?:-(\d+))?" + re.escape(_END))
 
     def listed(self) -> list[Path]:
