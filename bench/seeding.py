@@ -103,7 +103,8 @@ class Seeder:
         self._tails = Corpus(seed + 1)
         self._pool = _parsed(list(Corpus(seed).turns(POOL_TEXTS)))
         self._store = SqliteStore(folder, clock=_Past(), durable=False)
-        self._store.rederivation.note_all(DERIVED_BY)  # or a worker derives all of it anew beside whatever is measured
+        # Or a worker derives all of it anew beside whatever is measured.
+        self._store.rederivation.note_all(DERIVED_BY)
         extractor = _PooledExtractor({one.said.text: one.extraction for one in self._pool})
         self._embedder = PooledEmbedder([one.said.text for one in self._pool[:POOL_VECTORS]], seed)
         deriver = Deriver(self._store, extractor, self._embedder, embed_eagerly=True)  # type: ignore[arg-type]
