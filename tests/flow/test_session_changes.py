@@ -71,3 +71,17 @@ def test_saying_it_again_clears_the_doubt(told: Any) -> None:
     brief = told.post("/brief", ASKED)
     assert brief.json()["identity"]["facts"] == {"home": "Lisbon", "employer": "Fernhill"}
     assert "may have changed" not in brief.text
+
+
+def test_a_handover_tells_nothing_of_an_entity_that_holds_no_more(told: Any) -> None:
+    scope = "org:tenant_a/user:user_1"
+    (work,) = [
+        each for each in told.get("/v1/facts", scope=scope)["items"] if each["predicate"] == "works_at"
+    ]
+    ended = told.post(f"/v1/facts/{work['id']}/retract", {"quote": "She left.", "idempotency_key": "left"})
+    assert ended.status_code in (200, 202)
+    tell(told, "Thanks.", 15)
+    handover = told.call("GET", "/session/startbrief", **USER, now=ASKED["now"]).json()
+    summaries = [each["summary"] for each in handover["entity_hints"]]
+    assert not any("Fernhill" in each for each in summaries)
+    assert any("Lisbon" in each for each in summaries)

@@ -306,7 +306,7 @@ class Asking:
                         "events_waiting_for_derivation": backlog.events,
                     },
                 },
-                entity_hints=entity_hints(self._store, tenant_id, scope, actor_of_user(request.user_id)),
+                entity_hints=entity_hints(self._store, tenant_id, scope, actor_of_user(request.user_id), now),
                 now=now,
             )
         )

@@ -9,6 +9,7 @@ from lamina.kernel.events import Modality, Party
 from lamina.kernel.records import Fact, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
+from lamina.kernel.time import Instant
 from lamina.language.entities import entity_id, normalise_name
 from lamina.language.quarantine import quarantine_of_words
 from lamina.session.associations import entities_seen
@@ -21,8 +22,8 @@ __all__ = ["entity_hints"]
 _TURNS_READ: Final = 40
 
 
-def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str) -> list[EntitySeen]:
-    """The entities of the user's newest turns, those named last first, without the user."""
+def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str, now: Instant) -> list[EntitySeen]:
+    """The entities of the user's newest turns, those named last first, without the user; of each what holds at ``now``."""
     query = EventQuery(
         tenant_id=tenant_id,
         scopes=[scope],
@@ -40,6 +41,8 @@ def entity_hints(store: Store, tenant_id: str, scope: Scope, actor: str) -> list
     named: list[tuple[str, str, str]] = []
     for fact in facts:
         if not isinstance(fact, Fact) or isinstance(fact, Loop) or fact.superseded_by is not None:
+            continue
+        if fact.excluded or (fact.valid_to is not None and fact.valid_to <= now and fact.kind != "event"):
             continue
         if fact.text and not quarantine_of_words(fact.text):
             text = f"{fact.text}{change_mark(may_have_changed(fact, marked.get(fact.id, ())))}"
