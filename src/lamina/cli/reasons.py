@@ -123,9 +123,9 @@ _READ: Final[dict[Prefix, Callable[[Client, str], _RecordView]]] = {
 
 
 def _claimed(record: FactView | BeliefView) -> str:
-    if isinstance(record, FactView) and record.text:
-        return record.text
-    claim = record if isinstance(record, FactView) else record.claim
+    if isinstance(record, FactView):
+        return record.in_words
+    claim = record.claim
     return claim_in_words(claim.subject, claim.predicate, claim.object, negated=claim.negated)
 
 
