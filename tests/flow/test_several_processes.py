@@ -82,7 +82,7 @@ def _children(pid: int) -> list[int]:
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())
         return sorted({int(each) for task in tasks for each in (task / "children").read_text().split()})
-    except FileNotFoundError:  # it has just ended
+    except (FileNotFoundError, ProcessLookupError):  # it has just ended
         return []
 
 
@@ -90,14 +90,14 @@ def _called(pid: int) -> str:
     """The name that a process has for tools; of one that has just ended none."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it ended before it was opened, or before it was read
         return ""
 
 
 def _command(pid: int) -> list[str]:
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return []
 
 

@@ -112,6 +112,19 @@ class Keeping(RuleBasedStateMachine):
             return json.loads(documents.get(about.fallback_path, b'{"capsule": null}'))["capsule"]
         return None if kept is None else json.loads(kept)
 
+    def left(self, subject: tuple[str, str]) -> Any:
+        """The snapshot of a path where nothing stands, and no archive has what it has."""
+        about, documents = Subject(*subject), self.documents()
+        left = json.loads(documents[about.fallback_path])["capsule"]
+        archives = [text for path, text in documents.items() if path.startswith(about.archive_prefix)]
+        archives += [
+            gzip.decompress(text)
+            for path, text in documents.items()
+            if path.startswith(about.cold_prefix) and path.endswith(".gz")
+        ]
+        assert left not in [json.loads(each)["capsule"] for each in archives]
+        return left
+
     def asked(self, name: str, subject: tuple[str, str] | None, **more: Any) -> dict[str, Any] | None:
         """The answer; None for a refusal, which changes nothing."""
         self.run.at += 7 * SECOND_US
@@ -216,7 +229,8 @@ class Keeping(RuleBasedStateMachine):
         stored = self.standing(subject)
         self.run.at += (limits.CAPSULE_CLOCK_SKEW_S + 1) * SECOND_US
         answer = self.asked("upsert", subject, capsule=self.capsule(subject, set(), 1, 0))
-        assert answer is not None or (stored is not None and stored["subject_id"] != subject[1])
+        if answer is None:
+            assert (stored or self.left(subject))["subject_id"] != subject[1]
         if answer is not None:
             self.note(subject)
 
