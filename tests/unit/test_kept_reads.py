@@ -10,6 +10,7 @@ import pytest
 
 from given import NOON, TENANT, concept, fact, land, support
 from lamina.kernel.records import Record
+from lamina.kernel.ties import Tie
 from lamina.store.kept import KeptReads, ReadsOfNow
 from lamina.store.ports.records import Records
 from lamina.store.ports.writes import Closing, Writes
@@ -39,6 +40,7 @@ def all_of(records: Records | ReadsOfNow) -> list[object]:
         records.resting_on(TENANT, EVENTS),
         records.resting_on(TENANT, [*FACTS[:3], *EVENTS[:2]]),
         records.supports_of(TENANT, IDS),
+        records.supports_related(TENANT, IDS, Tie.EXTRACTED_FROM),
         records.sources_below(TENANT, ["concept_1", *FACTS[:2]], 4, 2, most=4),
         records.sources_below(TENANT, IDS, 1, 0),
         records.ended_by(TENANT, {each: at for at, each in enumerate(FACTS)}),

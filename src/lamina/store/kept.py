@@ -47,6 +47,7 @@ class _Tables:
     states: dict[str, InputState | None] = field(default_factory=dict)
     resting: dict[str, list[str]] = field(default_factory=dict)
     supports: dict[str, list[Support]] = field(default_factory=dict)
+    related: dict[str, tuple[Tie, list[Support]]] = field(default_factory=dict)
     sources: dict[str, list[str]] = field(default_factory=dict)
     first_sources: dict[str, list[str]] = field(default_factory=dict)
     among: dict[str, tuple[Sequence[str], list[str]]] = field(default_factory=dict)
@@ -222,8 +223,14 @@ class ReadsOfNow:
         *,
         seen_at: Instant | None = None,
     ) -> dict[str, list[Support]]:
-        """Mirrors ``Records.supports_related``."""
-        return self._records.supports_related(tenant_id, record_ids, relation, seen_at=seen_at)
+        """Mirrors ``Records.supports_related``; it is kept of the relation that was asked for last."""
+        assert seen_at is None, "a reader of an earlier time reads the store"
+
+        def read(unknown: Mapping[str, Tie]) -> Mapping[str, list[Support]]:
+            found = self._records.supports_related(tenant_id, unknown, relation)
+            return {each: [*map(_sharing, supports)] for each, supports in found.items()}
+
+        return self._answered(self._tables.related, dict.fromkeys(record_ids, relation), read, [])
 
     def ended_by(
         self, tenant_id: str, last: Mapping[str, Instant | None]
