@@ -292,6 +292,21 @@ def test_a_key_belongs_to_its_caller_and_to_what_it_was_used_for(world: Any) -> 
     assert world.call("POST", "/v1/admin/compact", headers=key).status_code == 200
 
 
+@pytest.mark.parametrize("modality", ["Voice Note", "音声", "Ünï/2", "telemetry.v2"])
+def test_an_unknown_modality_is_taken_and_stays_as_it_was_said(world: Any, modality: str) -> None:
+    stored = world.post("/v1/experience", envelope() | {"modality": modality})
+    assert stored.status_code == 202, stored.text
+    assert world.get(f"/v1/events/{stored.json()['event_id']}")["modality"] == modality
+    (found,) = world.get("/v1/events", scope=ALICE, modality=modality)["items"]
+    assert found["id"] == stored.json()["event_id"]
+
+
+@pytest.mark.parametrize("modality", ["", " ", "a\nb", " a", "a  b", "x" * 65, 5])
+def test_a_modality_is_a_line_of_text(world: Any, modality: object) -> None:
+    refused = world.call("POST", "/v1/experience", body=envelope() | {"modality": modality})
+    assert (refused.status_code, refused.json()["details"]["field"]) == (422, "modality")
+
+
 def test_a_query_does_not_win_over_a_body(world: Any) -> None:
     sent = world.call("POST", "/v1/experience", body=envelope()).json()
     body = {"scope": ALICE, "selector": {"event_ids": [sent["event_id"]]}}

@@ -210,8 +210,14 @@ class EnvelopeDirectives(Request):
 class Item(Request):
     """What one experience is, without saying where it goes."""
 
+    # An open set: what is unknown is kept as it was said, on one line.
     modality: Annotated[
-        str, Field(min_length=1, max_length=limits.MODALITY_LENGTH_MAX, pattern=r"^[a-z][a-z0-9_.\-]*$")
+        str,
+        Field(
+            min_length=1,
+            max_length=limits.MODALITY_LENGTH_MAX,
+            pattern=r"^[^\s\x00-\x1f\x7f-\x9f]+( [^\s\x00-\x1f\x7f-\x9f]+)*$",
+        ),
     ]
     content: Content
     context: EnvelopeContext
