@@ -182,6 +182,10 @@ def test_content_can_be_left_out(memory: Memory) -> None:
     layers = memory.ask("Where does Maya work?", exclude_content=True)["layers"]
     assert {event["content"] for event in layers["events"]} == {None}
     assert {episode["summary"] for episode in layers["episodes"]} == {None}
+    assert {fact["text"] for fact in layers["facts"]} == {None}
+    assert all(
+        fact["object"]["value" if fact["object"]["type"] == "literal" else "name"] for fact in layers["facts"]
+    )
 
 
 def test_markers_stand_in_the_line_and_name_their_items(memory: Memory) -> None:

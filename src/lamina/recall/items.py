@@ -62,7 +62,7 @@ def layers_view(
             for place, item in enumerate(chosen.get(layer, ()), start=1)
         ]
 
-    words: dict[str, Any] = {"content": None, "summary": None, "summary_sentences": []}
+    words: dict[str, Any] = {"content": None, "text": None, "summary": None, "summary_sentences": []}
     hidden = words if request.exclude_content else {}
     return PackLayers(
         beliefs=ranked(RankedBelief, Layer.BELIEFS),
