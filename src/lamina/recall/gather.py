@@ -249,8 +249,8 @@ class Gathering:
         derived: DerivedLayers,
         ends: ClaimEnds,
     ) -> Displayed:
-        """The end of the second round: the events, and which of the best facts may have changed, and of those that the events told and that
-        have no end."""
+        """The end of the second round: the events, and which facts may have changed, of the best, of those that the events told and that have
+        no end, and of those behind what a block has room for."""
         plan, log = self._plan, self._store.log
         plan.deadline.check()
         if not plan.filter:
