@@ -88,7 +88,7 @@ def test_a_key_leads_back_to_its_event(client):
 
 def test_a_refusal_says_what_the_server_said(client):
     with pytest.raises(Invalid) as caught:
-        client.experience("x", modality="No Such")
+        client.experience("x", modality="no\nsuch")
     error = caught.value
     assert error.code == "INVALID_ENVELOPE"
     assert error.details["field"] == "modality"
