@@ -77,7 +77,7 @@ class LaminaMemoryService(BaseMemoryService):
         )
         told = {source for fact in pack.layers.facts for source in fact.supports}
         found = [
-            _entry(fact.id, _told(fact), "user", fact.valid_from, fact.score) for fact in pack.layers.facts
+            _entry(fact.id, fact.in_words, "user", fact.valid_from, fact.score) for fact in pack.layers.facts
         ]
         for event in pack.layers.events:
             text = str((event.content or {}).get("text", ""))
@@ -120,15 +120,6 @@ def _turn(
         "observed_at": said_at,
         "idempotency_key": key,
     }
-
-
-def _told(fact: Any) -> str:
-    """A fact in words, with the day of a later turn by which it may have changed."""
-    changed = fact.may_have_changed
-    if changed is None:
-        return fact.text or ""
-    day = datetime.fromtimestamp(changed.observed_at / 1_000_000, UTC).date()
-    return f"{fact.text} (may have changed {day})"
 
 
 def _entry(record_id: str, text: str, author: str, at: int, score: float) -> MemoryEntry:

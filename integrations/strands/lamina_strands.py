@@ -10,7 +10,6 @@ import hashlib
 import json
 import uuid
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from strands.memory.types import AddMessagesContext, MemoryEntry, SearchOptions
@@ -68,7 +67,7 @@ class LaminaMemoryStore:
             per_layer_limits={"facts": most, "events": most},
         )
         told = {source for fact in pack.layers.facts for source in fact.supports}
-        found = [(fact.score, _told(fact), fact.id) for fact in pack.layers.facts]
+        found = [(fact.score, fact.in_words, fact.id) for fact in pack.layers.facts]
         # A turn's score is its share of the best one's; what that is worth, the pack says apart.
         found += [
             (event.score * pack.abstain.best_score, str((event.content or {}).get("text", "")), event.id)
@@ -137,12 +136,3 @@ class LaminaMemoryStore:
                 return None
             raise
         return str(stored.event_id)
-
-
-def _told(fact: Any) -> str:
-    """A fact in words, with the day of a later turn by which it may have changed."""
-    changed = fact.may_have_changed
-    if changed is None:
-        return fact.text or ""
-    day = datetime.fromtimestamp(changed.observed_at / 1_000_000, UTC).date()
-    return f"{fact.text} (may have changed {day})"
