@@ -222,21 +222,18 @@ def archive_named(path: str) -> ArchiveName:
 
 
 def _of_another(path: str) -> dict[str, Any]:
-    return {
-        "code": "archive_of_another_subject",
-        "detail": f"{path} was left: it is of an id that only has the same normal form",
-        "path": path,
-        "segment_id": None,
-    }
+    why = "it is of an id that only has the same normal form"
+    return _left("archive_of_another_subject", path, why)
 
 
 def _left_cold(path: str) -> dict[str, Any]:
-    return {
-        "code": "archive_in_cold_storage",
-        "detail": f"{path} was left: an archive in cold storage is brought back before it is deleted",
-        "path": path,
-        "segment_id": None,
-    }
+    why = "an archive in cold storage is brought back before it is deleted"
+    return _left("archive_in_cold_storage", path, why)
+
+
+def _left(code: str, path: str, why: str) -> dict[str, Any]:
+    """The warning about an archive that stays."""
+    return {"code": code, "detail": f"{path} was left: {why}", "path": path, "segment_id": None}
 
 
 def _removal(document: Document) -> Change:
