@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
@@ -33,9 +33,19 @@ SIZES = (10_000, 100_000)
 ASKED, WARMED = 200, 20
 CPU_MS_MAX = 8
 """What a recall of the default block may take of the processor at 10^4 events, beyond the embedding of its question."""
+_WAYS: dict[str, dict[str, Any]] = {"all layers": {}, "events only": {"include": ["events"]}}
+"""The two are asked in turn, each questions of its own: what the second were asked of the first's would be in every cache."""
 _SCOPE = "org:bench/user:recall"
 _ALL_ROWS = 10_000_000
 _SEARCH = "SELECT rowid FROM said WHERE terms MATCH ? ORDER BY rank LIMIT 20"
+
+
+class _Timed(NamedTuple):
+    """What a question took by the clock and of the server's processor, in seconds, and what its pack says of itself."""
+
+    taken_s: float
+    cpu_s: float
+    diagnostics: Mapping[str, Any]
 
 
 def main() -> None:
@@ -47,7 +57,7 @@ def main() -> None:
     parser.add_argument("--seeded", type=Path, help="a folder seeded before is measured as it is, and kept")
     parser.add_argument("--no-publish", action="store_true")
     options = parser.parse_args()
-    asked = questions(SEED + 5, ASKED + WARMED)
+    asked = questions(SEED + 5, len(_WAYS) * (ASKED + WARMED))
     found: dict[int, dict[str, Any]] = {}
     with temporary_folder(options.seeded) as folder:
         about = machine(folder)
@@ -88,47 +98,46 @@ def _measure(folder: Path, asked: Sequence[str]) -> dict[str, Any]:
         started = time.perf_counter()
         _recall(server, asked[0], {})
         found["first_recall_s"] = round(time.perf_counter() - started, 2)
-        for name, wanted in (("all layers", {}), ("events only", {"include": ["events"]})):
-            found[name] = _asked(server, asked, wanted)
+        found |= _asked_in_turn(server, asked)
         found["memory_loaded_mb"] = server.memory_mb()
     return found | _baselines(folder, asked)
 
 
-def _asked(server: Server, asked: Sequence[str], wanted: dict[str, Any]) -> dict[str, Any]:
-    """Milliseconds by the clock of each question; of the processor, medians by phase on the thread that answers, which the model's
-    own are not in, and the server's mean for a whole request; the same for questions asked again, which need no model."""
-    for question in asked[:WARMED]:
-        _recall(server, question, wanted)
-    first, cpu = _timed_calls(server, asked[WARMED:], wanted)
-    again, cpu_again = _timed_calls(server, asked[WARMED:], wanted)
+def _asked_in_turn(server: Server, asked: Sequence[str]) -> dict[str, Any]:
+    """By its name, of each way to ask: milliseconds by the clock of each question; of the processor, medians by phase on the thread that
+    answers, which the model's own are not in, and the server's mean for a whole request; the same for each asked again at once, which needs
+    no model."""
+    own = [asked[at :: len(_WAYS)] for at in range(len(_WAYS))]
+    first: dict[str, list[_Timed]] = {name: [] for name in _WAYS}
+    again: dict[str, list[_Timed]] = {name: [] for name in _WAYS}
+    for together in zip(*own, strict=True):
+        for (name, wanted), question in zip(_WAYS.items(), together, strict=True):
+            for calls in (first[name], again[name]):
+                calls.append(_timed_recall(server, question, wanted))
     return {
-        "ms": milliseconds([taken for taken, _ in first]),
-        "server_cpu_ms": cpu,
-        "phases_ms": _medians("time_ms", first),
-        "phases_cpu_ms": _medians("cpu_ms", first),
-        "asked again": {
-            "ms": milliseconds([taken for taken, _ in again]),
-            "server_cpu_ms": cpu_again,
-            "phases_cpu_ms": _medians("cpu_ms", again),
-        },
+        name: {**_figures(first[name][WARMED:]), "asked again": _figures(again[name][WARMED:])}
+        for name in _WAYS
     }
 
 
-def _timed_calls(
-    server: Server, asked: Sequence[str], wanted: dict[str, Any]
-) -> tuple[list[tuple[float, dict[str, Any]]], float]:
-    """Seconds and diagnostics of each question, and the server's processor milliseconds for one."""
-    found = []
-    cpu = server.cpu_s()
-    for question in asked:
-        started = time.perf_counter()
-        pack = _recall(server, question, wanted)
-        found.append((time.perf_counter() - started, pack["diagnostics"]))
-    return found, round(1000 * (server.cpu_s() - cpu) / len(found), 1)
+def _timed_recall(server: Server, question: str, wanted: dict[str, Any]) -> _Timed:
+    cpu, started = server.cpu_s(), time.perf_counter()
+    pack = _recall(server, question, wanted)
+    taken = time.perf_counter() - started
+    return _Timed(taken, server.cpu_s() - cpu, pack["diagnostics"])
 
 
-def _medians(figure: str, calls: Sequence[tuple[float, dict[str, Any]]]) -> dict[str, float]:
-    phases = [diagnostics[figure] for _, diagnostics in calls]
+def _figures(calls: Sequence[_Timed]) -> dict[str, Any]:
+    return {
+        "ms": milliseconds([each.taken_s for each in calls]),
+        "server_cpu_ms": round(1000 * statistics.mean(each.cpu_s for each in calls), 1),
+        "phases_ms": _medians("time_ms", calls),
+        "phases_cpu_ms": _medians("cpu_ms", calls),
+    }
+
+
+def _medians(figure: str, calls: Sequence[_Timed]) -> dict[str, float]:
+    phases = [each.diagnostics[figure] for each in calls]
     return {name: round(statistics.median(one[name] for one in phases), 2) for name in phases[0]}
 
 
@@ -184,7 +193,7 @@ def _events(folder: Path) -> int:
 
 def _print(size: int, row: dict[str, Any]) -> None:
     print(f"\n{size} events, seeded in {row['seeded_s']} s: {row['rows']}")
-    for name in ("all layers", "events only"):
+    for name in _WAYS:
         one = row[name]
         print(
             f"{name:18} p50 {one['ms']['p50']:.1f} p95 {one['ms']['p95']:.1f} ms, cpu {one['server_cpu_ms']} ms, {one['phases_ms']}"
