@@ -140,6 +140,24 @@ def test_a_loop_that_may_have_changed_is_to_be_reviewed_until_it_is_said_again(t
     talk.replays()
 
 
+@pytest.mark.parametrize(
+    ("opened", "later"),
+    [
+        ("I'm training for the Boston Marathon.", "I dropped out of the Boston Marathon because of my knee."),
+        ("We plan to go to Italy in June.", "We cancelled the Italy trip."),
+    ],
+    ids=["with a fact of its own turn", "by a word of what is called off"],
+)
+def test_a_loop_may_have_changed_without_all_of_its_words(talk, opened, later):
+    nearness = Nearness(MiniLmEmbedder().pooled)
+    deriver = Deriver(talk.store, RulesExtractor(find_times), None, nearness=nearness)
+    talk.worker = Worker(talk.store, deriver, None, ManualClock(NOON + DAY), "test")
+    talk.hear(opened, later)
+    (loop,) = active_loops(talk.store.records, TENANT, ALICE, talk.at)
+    assert loop.status == "needs_review"
+    talk.replays()
+
+
 def test_the_brief_tells_the_day_and_has_what_is_due_soon_first(talk):
     talk.say("I must call Bob by Friday. I must pay rent on June 20.")
     talk.say("I have to book the flight by Thursday.")

@@ -211,3 +211,40 @@ def test_words_far_from_the_turn_that_told_a_fact_mark_it_only_where_nobody_comp
         memory.tell("I love how something new works out.", START + DAY)
         memory.derive()
         assert len(marks(memory)) == marked
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "marked"),
+    [
+        (["I weigh 90 kilos."], "I'm down to 82 kilos.", ["Ana weighs 90 kilo"]),
+        (["I weigh 90 kilos."], "My backpack holds 82 liters.", []),
+        (["I use an iPhone.", "I work at Oracle."], "I switched to a Pixel.", ["Ana uses iPhone"]),
+        (["I work at Oracle."], "Tom switched to a Pixel.", []),
+        (
+            ["We plan to go to Italy in June."],
+            "We cancelled the Italy trip.",
+            ["Ana plans to go to Italy"],
+        ),
+        (["My dad is a bus driver."], "My dad retired.", ["Ana's dad works as a bus driver"]),
+    ],
+    ids=[
+        "another number of the same",
+        "a number of something else",
+        "the nearest of what was told",
+        "somebody else's",
+        "a plan called off",
+        "one of their own people",
+    ],
+)
+def test_where_turns_are_compared_a_mark_needs_no_word_of_the_fact(
+    make_memory: Callable[..., Memory], before: list[str], later: str, marked: list[str]
+) -> None:
+    memory = make_memory(RulesExtractor(find_times), Nearness(MiniLmEmbedder().pooled))
+    for each in before:
+        memory.tell(each, START)
+    turn = memory.tell(later, START + DAY)
+    memory.derive()
+    assert sorted(marks(memory)) == marked
+    assert set(marks(memory).values()) <= {turn.id}
+    live, again = memory.replayed()
+    assert live == again

@@ -7,6 +7,8 @@ of a line is what its signs count with:
 
 - nothing: with the words of the fact's object or of its predicate near them;
 - ``*``: with those of its predicate only, or of what was denied: who starts a thing, or has a new one, still likes it;
+- ``^``: as nothing, and without any of these with what its speaker told of themselves that is nearest: one thing took another's place;
+- ``!``: as nothing, and with any word of what lies ahead: it is called off;
 - ``~``: with none of them, but in a sentence that is near to the turn that told the fact;
 - predicates: these by themselves, and with the words of their objects.
 """
@@ -19,7 +21,7 @@ from typing import Final, NamedTuple
 
 from lamina.language.tables import table
 
-__all__ = ["SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
+__all__ = ["CALLS_OFF", "REPLACES", "SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
 
 
 SPEAKERS: Final = "I I'm I've I'd I'll we we're we've we'd we'll"
@@ -35,6 +37,10 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
 
 WITH_PREDICATE: Final = "*"
 """Stands for the predicates of a sign that counts with the words of a predicate only."""
+REPLACES: Final = "^"
+"""Stands for those of a sign by which one thing took another's place."""
+CALLS_OFF: Final = "!"
+"""Stands for those of a sign by which what lies ahead will not be, or not then."""
 
 NEAR_WORDS: Final = 4
 """So many words before or behind a sign are near it."""

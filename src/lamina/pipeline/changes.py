@@ -15,7 +15,11 @@ Beside that, a fact of the turn itself that denies the older one's object in ano
 
 Where an embedder reads both, words alone say less and more: a sentence that is far from the turn that told the fact speaks of something
 else, though it has its words ("it all worked out"), and one that is near to it, with any sign, is of its matter without them ("My new email
-is …"). Only sentences and turns that share a content word are compared. Who goes on about what they like changes nothing by that.
+is …"). Only sentences and turns that share a content word are compared. Who goes on about what they like changes nothing by that. Near, it needs no sign
+where the fact tells a number of something, and it another number of the same ("I'm down to 82 kilos").
+
+A sign that says that one thing took another's place says so of something: where the turn's own facts and these signs found nothing, it is
+of the fact that its sentence comes nearest to. And a loop that a marked fact's turn opened is marked with it where it has that fact's words.
 
 A sign beside a number is about how many there are, and so about no fact without one by its predicate's words alone: "at work we're nine people
 now" leaves the employer.
@@ -31,7 +35,7 @@ from typing import Final
 from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.records import Fact, Layer, Loop
 from lamina.kernel.ties import Tie
-from lamina.language.change_signs import SPEAKERS, WITH_PREDICATE, signs_in
+from lamina.language.change_signs import CALLS_OFF, REPLACES, SPEAKERS, WITH_PREDICATE, signs_in
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
 from lamina.language.tokens import STOP_TERMS, analyse, content_terms, known_terms, term_set
@@ -52,6 +56,9 @@ _SENTENCES_MAX: Final = 50
 _SPEAKER: Final = frozenset(analyse(SPEAKERS))
 _WORDS_NEAR, _ALIKE = 0.45, 0.62
 """How near (cosine) a sentence with a fact's words must come to the turn that told it, and one without them."""
+_NEAREST: Final = 0.4
+"""How near the turn must be that a sentence comes nearest to of all that its speaker told of themselves."""
+_OF_ANY: Final = frozenset({REPLACES, CALLS_OFF})
 _TASTES: Final = frozenset({"likes", "dislikes"})
 
 
@@ -70,21 +77,31 @@ class _Near:
     def needs_predicate(self) -> bool:
         return WITH_PREDICATE in self.predicates
 
+    @property
+    def counts_with_words(self) -> bool:
+        """Whether words near it are enough."""
+        return self.predicates <= _OF_ANY
+
 
 @dataclass(frozen=True, slots=True)
 class _Sentence:
-    """A sentence with signs of change."""
+    """A sentence with signs of change, or with a number."""
 
     text: str
     terms: frozenset[str]
     signs: Sequence[_Near]
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The terms that are numbers."""
+        return _numbers_among(self.terms)
 
     def names(self, words: frozenset[str], fact: Fact) -> bool:
         """Whether it has all the words of a fact's object, and a sign near one of them that may be about the fact."""
         return words <= self.terms and any(
             words & sign.terms
             for sign in self.signs
-            if not sign.predicates
+            if sign.counts_with_words
             or fact.predicate in sign.predicates
             or (sign.needs_predicate and fact.negated)
         )
@@ -95,11 +112,11 @@ class _Sentence:
         return any(
             words & sign.terms
             for sign in self.signs
-            if (not sign.predicates or sign.needs_predicate) and (counts or not _is_counted(sign.terms))
+            if (sign.counts_with_words or sign.needs_predicate) and (counts or not _is_counted(sign.terms))
         )
 
     def bears_on(self, predicate: str) -> bool:
-        """Whether a sign is about a predicate by itself."""
+        """Whether a sign is about a predicate by itself, or of those for which a mark stands in its place."""
         return any(predicate in sign.predicates for sign in self.signs)
 
 
@@ -114,25 +131,34 @@ def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None) -
     own = _own_facts(event, writes)
     if not sentences and not any(each.negated for each in own):
         return
-    speaker = view.entity_of(event.observed_actor)
+    speaker, named = view.entity_of(event.observed_actor), term_set(event.observed_actor.display_name)
     known = {subject: _current(view, subject, writes) for subject in _subjects(speaker, writes)}
-    near = _near(view, sentences, [fact for facts in known.values() for fact in facts], nearness)
+    everything = [fact for facts in known.values() for fact in facts]
+    near = _near(view, sentences, everything, nearness)
     found = [
         fact
         for subject, facts in known.items()
         for fact in facts
         if _is_alike(fact, sentences, near)
-        or _shares(fact, sentences, own, near, is_speakers=subject == speaker)
+        or _counts_anew(fact, sentences, near)
+        or _is_called_off(fact, sentences, near)
+        or _shares(fact, sentences, own, near, named, is_speakers=subject == speaker)
     ]
+    if not (found or writes.closings):
+        found = _replaced(view, sentences, known[speaker], nearness)
+    found += _opened_with(found, everything)
     for fact in _said_before(view, found):
         writes.supports.append(tie_at(event, fact.id, Tie.MAY_CHANGE, event.context.observed_at))
 
 
 def _telling(text: str) -> Iterator[_Sentence]:
     for sentence in split_sentences(text, count_max=_SENTENCES_MAX):
-        if not sentence.text.rstrip().endswith("?") and (signs := signs_in(sentence.text)):
+        if sentence.text.rstrip().endswith("?"):
+            continue
+        terms, signs = frozenset(analyse(sentence.text)), signs_in(sentence.text)
+        if signs or _is_counted(terms):
             near = [_Near(each.predicates, frozenset(analyse(" ".join(each.near)))) for each in signs]
-            yield _Sentence(sentence.text, frozenset(analyse(sentence.text)), near)
+            yield _Sentence(sentence.text, terms, near)
 
 
 def _near(
@@ -143,10 +169,17 @@ def _near(
         return {}
     told = view.events({fact.event_id for fact in facts})
     words = {i: term_set(text_of(told[i].content)) - STOP_TERMS for i in sorted(told) if not told[i].is_entry}
+    counting = {fact.event_id for fact in facts if _is_counted(term_set(fact.object.text))}
     sharing = {
         i: found
         for i, theirs in words.items()
-        if (found := [at for at, each in enumerate(sentences) if each.terms & theirs])
+        if (
+            found := [
+                at
+                for at, each in enumerate(sentences)
+                if each.terms & theirs and (each.signs or i in counting)
+            ]
+        )
     }
     compared = sorted({at for found in sharing.values() for at in found})
     near = nearness.of([sentences[at].text for at in compared], [told[i] for i in sharing])
@@ -157,7 +190,69 @@ def _is_alike(fact: Fact, sentences: Sequence[_Sentence], near: _Nearness) -> bo
     """Whether a sentence with a sign says so much the same as the fact's turn that it is another answer."""
     if fact.predicate in _TASTES or (fact.kind == "plan" and not isinstance(fact, Loop)):
         return False
-    return any(near.get((fact.event_id, at), 0.0) >= _ALIKE for at in range(len(sentences)))
+    return any(
+        each.signs and near.get((fact.event_id, at), 0.0) >= _ALIKE for at, each in enumerate(sentences)
+    )
+
+
+def _counts_anew(fact: Fact, sentences: Sequence[_Sentence], near: _Nearness) -> bool:
+    """Whether a sentence tells another number of what a fact tells one of, and says so much the same as its turn."""
+    told = term_set(fact.object.text)
+    numbers = _numbers_among(told)
+    if not numbers or fact.slot is None or is_shared(fact):
+        return False
+    counted = told - numbers - STOP_TERMS
+    return any(
+        each.numbers - numbers
+        and (counted <= each.terms if counted else bool(_words_of_predicate(fact.predicate) & each.terms))
+        and near.get((fact.event_id, at), 0.0) >= _ALIKE
+        for at, each in enumerate(sentences)
+    )
+
+
+def _is_called_off(fact: Fact, sentences: Sequence[_Sentence], near: _Nearness) -> bool:
+    """Whether a sentence calls something off, has a word of what lies ahead and is not far from the turn that told it."""
+    if not isinstance(fact, Loop) and fact.kind != "plan":
+        return False
+    words = frozenset(content_terms(known_terms(fact.object.text))) - STOP_TERMS
+    return any(
+        each.bears_on(CALLS_OFF) and words & each.terms and near.get((fact.event_id, at), 0.0) >= _WORDS_NEAR
+        for at, each in enumerate(sentences)
+    )
+
+
+def _replaced(
+    view: View, sentences: Sequence[_Sentence], facts: Sequence[Fact], nearness: Nearness | None
+) -> list[Fact]:
+    """The facts of the turn that sentences of the speaker's, by which one thing took another's place, come nearest to."""
+    taking = [each.text for each in sentences if each.bears_on(REPLACES) and each.terms & _SPEAKER]
+    states = [
+        each for each in facts if each.slot is not None and not each.negated and each.predicate not in _TASTES
+    ]
+    told = view.events({fact.event_id for fact in states}) if nearness is not None and taking else {}
+    said = [each for each in told.values() if not each.is_entry]
+    if nearness is None or not said:
+        return []
+    near = nearness.of(taking, said)
+    found: list[Fact] = []
+    for at in range(len(taking)):
+        nearest = max(near, key=lambda i: (near[i][at], i))
+        if near[nearest][at] >= _NEAREST:
+            found += [fact for fact in states if fact.event_id == nearest]
+    return found
+
+
+def _opened_with(marked: Sequence[Fact], facts: Sequence[Fact]) -> list[Fact]:
+    """The loops that a turn opened with the very words of one of its facts that may have changed."""
+    return [
+        loop
+        for loop in facts
+        if isinstance(loop, Loop)
+        and any(
+            loop.event_id == fact.event_id and term_set(fact.object.text) <= term_set(loop.object.text)
+            for fact in marked
+        )
+    ]
 
 
 def _own_facts(event: Event, writes: Writes) -> list[Fact]:
@@ -191,19 +286,21 @@ def _shares(
     sentences: Sequence[_Sentence],
     own: Sequence[Fact],
     near: _Nearness,
+    speaker: frozenset[str],
     *,
     is_speakers: bool,
 ) -> bool:
     if isinstance(fact, Loop):
         return False  # its words are a whole clause
     subject = term_set(fact.subject.name)
+    others = subject - speaker  # of their own people speakers say "my dad"
     words = frozenset(content_terms(known_terms(fact.object.text))) - subject - STOP_TERMS
     single = fact.slot is not None and not is_shared(fact)
     for at, each in enumerate(sentences):
         is_near = near.get((fact.event_id, at), 1.0) >= _WORDS_NEAR
         if is_near and words and each.names(words, fact):
             return True
-        of_subject = bool(each.terms & _SPEAKER) if is_speakers else bool(subject) and subject <= each.terms
+        of_subject = bool(each.terms & _SPEAKER) if is_speakers else bool(others) and others <= each.terms
         if not of_subject:
             continue
         if not (single or fact.predicate in _BY_SIGN_ALONE):
@@ -218,7 +315,11 @@ def _shares(
 
 def _is_counted(terms: Iterable[str]) -> bool:
     """Whether a number is among terms: how many there are of a thing is another matter than which it is."""
-    return any(term in _NUMBERS or term.isdecimal() for term in terms)
+    return bool(_numbers_among(terms))
+
+
+def _numbers_among(terms: Iterable[str]) -> frozenset[str]:
+    return frozenset(term for term in terms if term in _NUMBERS or term.isdecimal())
 
 
 _NUMBERS: Final = frozenset(analyse(" ".join([*ONES, *TENS])))

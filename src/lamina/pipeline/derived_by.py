@@ -25,7 +25,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "quarantine": "1",
     "corrections": CORRECTIONS,
     "feedback": FEEDBACK,
-    "what may have changed": "3",
+    "what may have changed": "4",
     "loops": keeping.EXTRACTOR,
     "loops by a model": loops_alone.EXTRACTOR,
     "turns by a model": READER,
