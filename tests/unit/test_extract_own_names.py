@@ -89,6 +89,7 @@ def test_ways_to_say_who_one_is(
         "I'm Portuguese.", "Hi, I'm Portuguese.", "I'm Mum now", "Hi, I'm Mum.", "I'm Team Blue", "I'm Done", "Hi, I'm Done.", "Hi, I'm Exhausted.",
         "this is Ridiculous", "Hi, this is Ridiculous.", "I'm Catholic.", "I'm Irish Catholic.", "I'm Vegan", "Hello, I'm Vegan and I live in Leeds.",
         "I'm INFJ.", "I'm Gen Z.", "I'm Pro Brexit.", "I'm Google Certified.", "I'm Type O.", "Hi, I'm Tom's wife.", "I'm Mia Hartmann's teacher.",
+        "I'm Dr. Smith's patient.",
         "I'm Team Lead at Bosch.", "I'm Chief Technology Officer at Bosch.", "My last name is Petrova.", "My middle name is Rose.",
         "My project name is Apollo.", "My user name is ana99.", "My cat's name is Tom Hartmann.", "My company's name is Blue Ridge.", "My name is Irish.",
         "My name is German for small.", "My name is not Bob.", "my name is very long", "my name is fine", "my name is pretty common", "This is Lena Hartmann.",

@@ -54,6 +54,10 @@ def read(extractor: RulesExtractor, text: str, **more: object) -> list[Triple]:
         "I'm getting an error",
         "I'm leaving feedback",
         "I'm not moving to Leeds",
+        "I thought I had two kids",
+        "I used to think I was allergic to cats",
+        "I dreamed that I had three kids",
+        "I joked that I work at Google",
     ],
 )
 def test_what_is_not_so_claims_nothing(extractor: RulesExtractor, text: str) -> None:
@@ -136,3 +140,23 @@ def test_who_is_driven_somewhere_is_no_car(extractor: RulesExtractor, text: str,
 
 def test_written_text_tells_in_the_present_what_happened(extractor: RulesExtractor) -> None:
     assert [short(t) for t in read(extractor, "Acme buys Globex.", personal=False)] == ["Acme bought Globex"]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("I speak no Spanish", ["Alice not speaks Spanish"]),
+        ("I have no dog", ["Alice not has_pet dog"]),
+        ("I've got no kids", ["Alice not parent_of Alice's kids"]),
+        ("I hardly ever drink wine", ["Alice not drinks wine"]),
+        ("I seldom drink wine", ["Alice not drinks wine"]),
+        ("I have a dog and no cat", ["Alice has_pet dog"]),
+        ("I have no dog but a cat", ["Alice not has_pet dog"]),
+        ("I live in no big city", []),
+        ("I have no doubt that I live in Leeds", ["Alice lives_in Leeds"]),
+    ],
+)
+def test_none_of_a_thing_is_denied_and_never_claimed(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert [short(t) for t in read(extractor, text)] == claims

@@ -33,7 +33,7 @@ _UNREAL_MODALS = _TABLE.words("unreal_modals")
 
 @dataclass(slots=True)
 class Clause:
-    """`negated` covers not and never; `modal` is the modal's lemma; `ended` is "no longer" and "anymore"."""
+    """`negated` covers not, never and "no" before an object; `modal` is the modal's lemma; `ended` is "no longer" and "anymore"."""
 
     parse: Parse
     verb: Token
@@ -55,10 +55,12 @@ class Clause:
         return self.verb.lemma
 
     def objects(self, *deps: str) -> list[Token]:
-        """Children of the verb with one of `deps`, and what is joined to them by "and"; contrasted ones left out."""
+        """Children of the verb with one of `deps`, and what is joined to them by "and"; contrasted ones left out, and so of "a dog and no
+        cat" the cat."""
         found: list[Token] = []
         for child in self._without_recipient(self.parse.children(self.verb, *deps)):
-            found.extend(conjuncts(self.parse, child))
+            joined = conjuncts(self.parse, child)
+            found.extend(t for t in joined if _is_none(self.parse, t) is _is_none(self.parse, child))
         if not found and self.relative_object is not None and "dobj" in deps and self._stranded is None:
             found.append(self.relative_object)
         return found
@@ -108,7 +110,14 @@ class Clause:
 
 
 def _prep_objects(parse: Parse, prep: Token) -> list[Token]:
-    return [t for child in parse.children(prep, "pobj", "pcomp") for t in conjuncts(parse, child)]
+    objects = [t for child in parse.children(prep, "pobj", "pcomp") for t in conjuncts(parse, child)]
+    return [t for t in objects if not _is_none(parse, t)]
+
+
+def _is_none(parse: Parse, noun: Token) -> bool:
+    """ "No dog": there is none."""
+    determiner = parse.child(noun, "det")
+    return determiner is not None and determiner.lower == "no"
 
 
 def conjuncts(parse: Parse, token: Token) -> list[Token]:
@@ -265,10 +274,17 @@ def _governed_unreal(clause: Clause, governor: Token) -> bool:
     if lemma in _KEEPING and after and yours:
         return False
     if lemma in _THINK:
+        if after and clause.verb.tag == "VBD" and _is_over(parse, governor):
+            return True  # "I thought I was allergic"
         clause.hedged = True
     elif lemma in _SAY and yours:
         return True
     return lemma == "doubt" or (yours and after)
+
+
+def _is_over(parse: Parse, verb: Token) -> bool:
+    """ "Thought" and "used to think" is not any more."""
+    return verb.tag == "VBD" or (verb.dep == "xcomp" and parse.head(verb).lower == "used")
 
 
 def _stands_beside(clause: Clause, governor: Token) -> bool:
@@ -324,12 +340,19 @@ def _read_adverbs(clause: Clause) -> None:
     parse, verb = clause.parse, clause.verb
     for child in parse.children(verb, "neg", "advmod", "aux", "preconj", "npadvmod"):
         word = child.lower
-        if child.dep == "neg" or word in _NEVER:
+        # "Hardly ever" is an adverb of another.
+        if (
+            child.dep == "neg"
+            or word in _NEVER
+            or any(t.lower in _NEVER for t in parse.children(child, "advmod"))
+        ):
             clause.negated = True
         if word in _HEDGES:
             clause.hedged = True
         if word in ("anymore", "longer") and not _is_of_another(parse, verb, child):
             clause.negated = clause.ended = True
+    if any(_is_none(parse, t) for t in parse.children(verb, "dobj", "attr")):
+        clause.negated = True
 
 
 def _is_of_another(parse: Parse, verb: Token, adverb: Token) -> bool:

@@ -15,6 +15,7 @@ from typing import Final, Literal, cast
 
 from lamina.language.dated import is_time_word
 from lamina.language.entities import NAME_RUN
+from lamina.language.sentences import is_sentence_end
 from lamina.language.tables import table
 from lamina.pipeline.extract.syntax import Parse
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_ATTRIBUTES
@@ -86,7 +87,9 @@ def own_names(parse: Parse) -> Iterator[OwnName]:
     for forms in ((*_NAMED, *_HERE_IS), _KNOWN_AS):
         for form in forms:
             found = form.pattern.match(text)
-            if found is not None and _is_called(parse, found["name"], form.after):
+            if found is None or not is_sentence_end(text, found.end("name")):
+                continue  # "I'm Dr. Smith's patient"
+            if _is_called(parse, found["name"], form.after):
                 yield OwnName(form.predicate, _written(found["name"]), form.introduces)
                 break
 
