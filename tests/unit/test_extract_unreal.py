@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from extraction_cases import find_times, say, short
+from extraction_cases import NOW, find_times, say, short
 
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
@@ -154,9 +154,34 @@ def test_written_text_tells_in_the_present_what_happened(extractor: RulesExtract
         ("I have no dog but a cat", ["Alice not has_pet dog"]),
         ("I live in no big city", []),
         ("I have no doubt that I live in Leeds", ["Alice lives_in Leeds"]),
+        ("I like neither tea nor coffee", ["Alice dislikes tea"]),
+        ("I like all music but country.", ["Alice likes music"]),
+        ("I'm not only a teacher but also a singer", ["Alice works_as teacher"]),
     ],
 )
 def test_none_of_a_thing_is_denied_and_never_claimed(
     extractor: RulesExtractor, text: str, claims: list[str]
 ) -> None:
     assert [short(t) for t in read(extractor, text)] == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("I was married.", "Alice relationship_status married"),
+        ("I was 25 years old", "Alice age 25"),
+        ("I had two cats", "Alice cat_count 2"),
+        ("I weighed 90 kilos.", "Alice weight 90"),
+        ("My salary was 50,000 dollars", "Alice salary 50,000 dollars"),
+        ("My favorite band was Oasis", "Alice favourite_band Oasis"),
+        ("Tom was my best friend", "Alice friend_of Tom"),
+    ],
+)
+def test_what_was_so_is_over(extractor: RulesExtractor, text: str, claim: str) -> None:
+    (told,) = read(extractor, text)
+    assert (short(told), told.valid_to) == (claim, NOW)
+
+
+def test_who_was_allergic_is_so_until_they_say_otherwise(extractor: RulesExtractor) -> None:
+    (told,) = read(extractor, "I was allergic to nuts as a kid")
+    assert (short(told), told.valid_to) == ("Alice allergic_to nuts", None)

@@ -140,7 +140,7 @@ def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None) -
         for subject, facts in known.items()
         for fact in facts
         if _is_alike(fact, sentences, near)
-        or _counts_anew(fact, sentences, near)
+        or _counts_anew(fact, sentences, own, near)
         or _is_called_off(fact, sentences, near)
         or _shares(fact, sentences, own, near, named, is_speakers=subject == speaker)
     ]
@@ -195,12 +195,14 @@ def _is_alike(fact: Fact, sentences: Sequence[_Sentence], near: _Nearness) -> bo
     )
 
 
-def _counts_anew(fact: Fact, sentences: Sequence[_Sentence], near: _Nearness) -> bool:
-    """Whether a sentence tells another number of what a fact tells one of, and says so much the same as its turn."""
+def _counts_anew(fact: Fact, sentences: Sequence[_Sentence], own: Sequence[Fact], near: _Nearness) -> bool:
+    """Whether a sentence tells another number of what a fact tells one of, says so much the same as its turn, and was not understood."""
     told = term_set(fact.object.text)
     numbers = _numbers_among(told)
     if not numbers or fact.slot is None or is_shared(fact):
         return False
+    if any((each.subject.id, each.predicate) == (fact.subject.id, fact.predicate) for each in own):
+        return False  # "I weighed 90 kilos"
     counted = told - numbers - STOP_TERMS
     return any(
         each.numbers - numbers

@@ -28,6 +28,8 @@ _JUDGING = _TABLE.words("judging")
 _LASTING = _TABLE.words("lasting")
 _HEDGES = _TABLE.words("hedges")
 _NEVER = _TABLE.words("never")
+_NONE = _TABLE.words("none")
+_ONLY = _TABLE.words("only")
 _UNREAL_MODALS = _TABLE.words("unreal_modals")
 
 
@@ -115,9 +117,8 @@ def _prep_objects(parse: Parse, prep: Token) -> list[Token]:
 
 
 def _is_none(parse: Parse, noun: Token) -> bool:
-    """ "No dog": there is none."""
-    determiner = parse.child(noun, "det")
-    return determiner is not None and determiner.lower == "no"
+    """ "No dog", "neither dogs nor cats": there is none."""
+    return any(t.lower in _NONE for t in parse.children(noun, "det", "preconj", "cc") if t.i < noun.i)
 
 
 def conjuncts(parse: Parse, token: Token) -> list[Token]:
@@ -132,7 +133,8 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
         ):
             continue
         found.append(current)
-        joined = parse.children(current, "conj")
+        but = [t.i for t in parse.children(current, "cc") if t.lower == "but"]  # "all music but country"
+        joined = [t for t in parse.children(current, "conj") if not but or t.i < but[0]]
         pending.extend(t for t in joined if t.is_verb == token.is_verb)
     return found
 
@@ -340,6 +342,8 @@ def _read_adverbs(clause: Clause) -> None:
     parse, verb = clause.parse, clause.verb
     for child in parse.children(verb, "neg", "advmod", "aux", "preconj", "npadvmod"):
         word = child.lower
+        if parse.tokens[child.i + 1 : child.i + 2] and parse.tokens[child.i + 1].lower in _ONLY:
+            continue  # "not only a teacher"
         # "Hardly ever" is an adverb of another.
         if (
             child.dep == "neg"

@@ -167,7 +167,7 @@ class Emitter:
             qualifiers = (*qualifiers, *put_to)
         valid_from, valid_to = validity.valid_from, validity.valid_to
         over = (past or clause.ended) and not clause.negated and not clause.perfect
-        if over and predicate in words.STATIVE and valid_to is None:
+        if over and words.passes(predicate) and valid_to is None:
             matches = self.times.of_clause(self.parse, clause.verb)
             valid_to = self.times.validity(matches, "event").valid_to or self._now
         if clause.ended:

@@ -79,7 +79,15 @@ TASTES: Final = _TABLE.words("tastes")
 MUTUAL: Final = frozenset(name for name, known in PREDICATES.items() if known.kind == "relation")
 """Predicates that the addressee may be the object of; "I love you" and "I showed you" are no memory."""
 STATIVE: Final = _TABLE.words("stative")
-"""States: in the past tense they have ended by `observed_at`."""
+"""States by name; all of them are those that ``passes`` tells: in the past tense they have ended by `observed_at`. Who was
+allergic is so still until they say otherwise."""
+
+
+def passes(predicate: str) -> bool:
+    """Whether it tells a state: what is a favourite, a count or an attribute of somebody is one, whatever its name."""
+    return predicate in STATIVE or (
+        predicate not in PREDICATES and describe(predicate, past=True).kind != "event"
+    )
 
 
 def canonical_count(noun: str) -> str:
