@@ -94,3 +94,10 @@ def test_a_turn_that_was_worded_has_the_lines_of_one_that_was_not(length: int) -
     known, new = told(length), told(length)
     lines(item(known, "When is the ferry late?"))
     assert lines(item(known, "Where did we meet?")) == lines(item(new, "Where did we meet?"))
+
+
+def test_an_excerpt_ends_with_a_whole_word() -> None:
+    words = [f"{at}00,000" for at in range(1, 90)]
+    (event,) = append(MemoryStore(), f"The roof costs {' or '.join(words)}")
+    cut = [line.split('"')[1].removesuffix(" …") for line, _ in lines(item(event, "What of the roof?"))]
+    assert {each.split()[-1] for each in cut} <= {*words, "or"}

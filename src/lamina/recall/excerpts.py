@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from lamina import limits
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import LocalTime
-from lamina.kernel.shown import is_plain, unquoted, without_markers
+from lamina.kernel.shown import cut_between_words, is_plain, unquoted, without_markers
 from lamina.language.days import DayNote, NotedDays, days_meant, noted_days
 from lamina.language.sentences import split_sentences
 from lamina.language.tokens import analyse
@@ -241,12 +241,13 @@ class Excerpts:
         if first == last:
             return Excerpt("", 0, 0)
         run = spans[first:last]
-        cut = " ".join([line[start:end] for start, end in run])[:chars]
-        goes_on = last < len(spans) or len(cut) == chars
+        said = " ".join([line[start:end] for start, end in run])
+        cut = cut_between_words(said, chars)
+        goes_on = last < len(spans) or len(cut) < len(said)
         words = f"{'… ' if first else ''}{cut.strip()}{' …' if goes_on else ''}"
         (begin, _), (_, end) = run[0], run[-1]
         # A sentence alone may be too long, and is cut; several never are.
-        return Excerpt(words, begin, min(end, begin + chars) if len(run) == 1 else end)
+        return Excerpt(words, begin, begin + len(cut) if len(run) == 1 else end)
 
     def tokens(self, counter: TokenCounter, chars: int, *, nearest: bool = False) -> int | None:
         """The tokens of what is ``quoted``, without its quotation marks; None where they are known once it is worded. Nothing is a token across
