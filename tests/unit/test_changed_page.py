@@ -41,3 +41,9 @@ def test_what_is_no_words_for_a_prompt_is_withheld_and_the_whole_is_bounded() ->
     assert len(many) == 10
     assert many[-1] == "- 12 more fields"
     assert max(map(len, many)) < 400
+
+
+def test_a_long_item_ends_with_a_whole_word() -> None:
+    words = [f"{at}00,000" for at in range(1, 90)]
+    (_, line) = lines(("continuity.stance_summary", None, f"Offered {' '.join(words)}"))
+    assert line.split('"')[1].removesuffix(" …").split()[-1] in words
