@@ -70,6 +70,17 @@ def test_what_was_said_cannot_close_its_quotation_marks(inside):
     assert turn.count('"') == 2
 
 
+@pytest.mark.model
+def test_of_a_long_turn_a_brief_quotes_what_is_asked_for(inside):
+    said = f"{'The weather was lovely again today. ' * 20}I park my bicycle in the cellar."
+    say(inside, said, "2026-05-12T10:00:00Z", sessionId="s-0")
+    work(inside)
+    found = [each["text"] for each in brief(inside, query="where do I park my bicycle?")["semanticContext"]]
+    (turn,) = [text for text in found if text.startswith("user: ")]
+    assert "in the cellar" in turn
+    assert len(turn) < 450
+
+
 def test_a_slow_recall_is_left_behind(make_world):
     world = make_world(brief_deadline_ms=30)
     let_go = threading.Event()

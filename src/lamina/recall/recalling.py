@@ -60,12 +60,13 @@ __all__ = ["Recalling", "Remembrance"]
 
 
 class Remembrance(NamedTuple):
-    """What answers, best first in each layer up to its limit, how strongly the best of it speaks to the question, 0..1, and
-    what the user of the scope is called."""
+    """What answers, best first in each layer up to its limit, how strongly the best of it speaks to the question, 0..1, what
+    the user of the scope is called, and the question's ``terms``."""
 
     values: Mapping[Layer, Sequence[Held]]
     strength: float
     called: Called | None
+    terms: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,8 @@ class Recalling:
             reach = self._reach(request, call)
             plan = replace(self._plan(request, call, reach, breadth, naming), deadline=deadline)
             chosen = self._chosen(plan, call, Trail.begin())
-        return Remembrance(chosen.answers.values, evidence_strength(*chosen.figures), plan.called)
+        strength = evidence_strength(*chosen.figures)
+        return Remembrance(chosen.answers.values, strength, plan.called, plan.terms)
 
     def _reach(self, request: Recall, call: Call) -> Reach:
         view: View = request.view if request.view in ("holistic", "descend") else "local"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from lamina.errors import LaminaError
 from lamina.kernel.changes import change_mark
@@ -19,6 +19,7 @@ from lamina.kernel.records import Fact, Layer
 from lamina.kernel.scopes import Scope
 from lamina.kernel.shown import quoted, unquoted
 from lamina.recall.deadline import NEVER, Deadline
+from lamina.recall.excerpts import Excerpts, reading_of
 from lamina.recall.naming import Naming
 from lamina.recall.placing import Held
 from lamina.recall.plan import NARROW, WIDE, Breadth
@@ -181,7 +182,7 @@ class Associator:
             ]
         events = [
             Remembered(
-                text=f"{_quoted(each.value.content, each.superseded)}{change_mark(each.changed)}",
+                text=f"{_quoted(each.value, each.superseded, found.terms)}{change_mark(each.changed)}",
                 relevance=relevance,
                 source=each.value.id,
             )
@@ -231,8 +232,8 @@ def _share(score: float) -> float:
     return round(min(1.0, max(0.0, score)), 4)
 
 
-def _quoted(content: Mapping[str, Any], superseded: Superseded | None) -> str:
-    text = " ".join(str(content.get("text") or "").split())
-    cut = text if len(text) <= _TEXT_CHARS_MAX else f"{text[: _TEXT_CHARS_MAX - 1]}…"
+def _quoted(event: Event, superseded: Superseded | None, terms: Sequence[str]) -> str:
+    """Who said a turn, and of a long one what the question's terms ask for."""
+    said = Excerpts(reading_of(event), terms).of(_TEXT_CHARS_MAX).words
     mark = superseded.mark if superseded else ""
-    return f"{unquoted(str(content.get('role', 'user')))}{mark}: {quoted(cut)}"
+    return f"{unquoted(str(event.content.get('role', 'user')))}{mark}: {quoted(said)}"
