@@ -123,6 +123,15 @@ def test_a_lost_page_at_the_end_of_an_events_words_is_seen(folder: Path) -> None
     assert database_faults(path) == ["events without the end of their words: 1"]
 
 
+def test_a_file_that_may_not_be_opened_is_not_called_damaged(folder: Path) -> None:
+    """Nothing is known of its bytes then, and who restores a backup for it loses what came since."""
+    (folder / "lamina.db-wal").unlink(missing_ok=True)
+    (folder / "lamina.db-wal").mkdir()  # as a file of somebody else
+    with pytest.raises(Unavailable) as refused:
+        damage.database_check(folder)
+    assert refused.value.code == "WAL_UNAVAILABLE"
+
+
 def test_a_check_behind_the_calls_builds_a_damaged_repository_anew(folder: Path) -> None:
     head = heads_of(folder / "lamina.db")[TENANT]
     flip_pack(folder)

@@ -130,9 +130,12 @@ def _has_memory(folder: Path) -> bool:
 def _folder(folder: Path, *, served: Callable[[], bool]) -> Check:
     there = _nearest(folder)
     if not os.access(there, os.W_OK | os.X_OK):
-        return Check(
-            "data folder", "fail", f"{there} is not writable", "choose another with --data or LAMINA_DATA"
+        hint = (
+            "run this as who runs the server"
+            if _has_memory(folder)
+            else "choose another with --data or LAMINA_DATA"
         )
+        return Check("data folder", "fail", f"{there} is not writable", hint)
     if not _has_memory(folder):
         hint = _ELSEWHERE if served() else "lamina serve makes it, or name another with --data"
         return Check("data folder", "note", f"{folder} holds no memory", hint)

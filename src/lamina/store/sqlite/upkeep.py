@@ -27,6 +27,7 @@ from lamina.store.sqlite.connection import Readers, Writer, open_connection, tra
 from lamina.store.sqlite.index import divide_some
 from lamina.store.sqlite.records import pack_some
 from lamina.store.sqlite.worker_lock import worker_lives
+from lamina.store.sqlite.write_queue import unavailable
 
 __all__ = [
     "LAST_BACKUP",
@@ -170,13 +171,16 @@ class SqliteUpkeep:
 def database_faults(path: Path) -> list[str]:
     """What SQLite says of damage in a file, a page's worth of it; nothing where it is whole.
 
-    Each table is read with its indexes' structure, 0.3 s for 100 MB, and references between rows are followed.
+    Each table is read with its indexes' structure, 0.3 s for 100 MB, and references between rows are followed. Raises
+    ``Unavailable`` (WAL_UNAVAILABLE) where it may not be opened, which says nothing of its bytes.
     """
     try:
         with contextlib.closing(open_connection(path, durable=False, read_only=True)) as connection:
             told = [str(row[0]) for row in connection.execute(f"PRAGMA quick_check({_FAULTS_TOLD})")]
             broken = [str(row[0]) for row in connection.execute("PRAGMA foreign_key_check")]
             zeroed = _zeroed(connection)
+    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+        raise unavailable(type(error).__name__) from error
     except apsw.Error as error:
         return [f"it cannot be read ({type(error).__name__})"]
     found = [] if told == ["ok"] else told
