@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from lamina.catalogue import CATALOGUE
 from lamina.cli.advice import OPTIONS, PHRASES, at_the_terminal
@@ -47,6 +48,13 @@ def refused(**given: object) -> LaminaError:
 )
 def test_a_field_is_said_by_the_name_of_its_option(given: dict[str, object], said: str) -> None:
     assert at_the_terminal(refused(**given)) == said
+
+
+@pytest.mark.parametrize("command", [("retract", "fact_1", "--until"), ("correct", "fact_1", "Porto", "--since")])
+def test_a_time_is_refused_by_the_name_of_the_option_that_held_it(command: tuple[str, ...]) -> None:
+    ended = CliRunner().invoke(app, [*command, "never"])
+    assert ended.exit_code == 2
+    assert f"{command[-1]} is not a timestamp" in ended.stderr
 
 
 def test_a_length_is_not_counted_in_items() -> None:

@@ -39,6 +39,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "scope": "--scope",
     "scope_anchor": "--scope-anchor",
     "session": "--session",
+    "since": "--since",
     "since_lifecycle_id": "--since",
     "temporal.as_of": "--as-of",
     "temporal.natural": "--when",
@@ -47,6 +48,8 @@ OPTIONS: Final[Mapping[str, str]] = {
     "to_version": "--to",
     "updated_at": "--at",
     "valid_during": "--valid-during",
+    "valid_from": "--since",
+    "valid_to": "--until",
 }
 """What a field of a request is called where one types it. A field that is not here came out of a file."""
 

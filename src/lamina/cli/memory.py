@@ -62,7 +62,7 @@ def remember(
     from lamina.client.options import ExperienceOptions
     from lamina.kernel.records import Layer, layer_of
 
-    given = {"role": role, "observed_at": _day_or_time(at), "session": session, "labels": label}
+    given = {"role": role, "observed_at": _day_or_time(at, "observed_at"), "session": session, "labels": label}
     options = cast("ExperienceOptions", {name: value for name, value in given.items() if value})
     said = sys.stdin.read() if text == "-" else text
     stage = show.stage(wait)
@@ -97,12 +97,12 @@ def _somebody_derives(client: Client) -> bool:
     return worker.kept or worker.alive is not False
 
 
-def _day_or_time(at: str | None) -> str | None:
-    """When something happened, as the wire takes it: a bare day is its midnight, as it is for ``--as-of``."""
+def _day_or_time(at: str | None, field: str) -> str | None:
+    """A time, as the wire takes it in a field: a bare day is its midnight, as it is for ``--as-of``."""
     from lamina.kernel.local import local_bound
 
     try:
-        return None if at is None else str(local_bound(at, field="observed_at"))
+        return None if at is None else str(local_bound(at, field=field))
     except Invalid as error:
         raise Invalid(
             error.code,
@@ -344,7 +344,7 @@ def correct(
 
     options = _correction_options(why, quote)
     with connected(url, actor, None) as client:
-        found = client.facts.correct(fact_id, _scalar(value), valid_from=_day_or_time(since), **options)
+        found = client.facts.correct(fact_id, _scalar(value), valid_from=_day_or_time(since, "valid_from"), **options)
     return _show_correction(found, "corrected", as_json=as_json)
 
 
@@ -364,7 +364,7 @@ def retract(
 
     options = _correction_options(why, quote)
     with connected(url, actor, None) as client:
-        found = client.facts.retract(fact_id, valid_to=_day_or_time(until), **options)
+        found = client.facts.retract(fact_id, valid_to=_day_or_time(until, "valid_to"), **options)
     return _show_correction(found, "retracted", as_json=as_json)
 
 
