@@ -280,6 +280,8 @@ def test_a_backup_is_restored_with_its_list_or_not_at_all(tmp_path: Path) -> Non
         )
         served.post("/v1/erasures", {"scope": ALICE, "audit_note": "case 1"}, "user:alice")
         assert served.eraser.step()
+    code, said = lamina("restore", made.with_suffix(".typo"), "--data", tmp_path / "second")
+    assert (code, "BACKUP_NOT_FOUND" in said) == (4, True)  # and not to do without its list
     code, said = lamina("restore", made, "--data", tmp_path / "second")
     assert (code, "TOMBSTONES_NOT_FOUND" in said, (tmp_path / "second").exists()) == (4, True, False)
     listed = served.settings.tombstone_list

@@ -70,6 +70,8 @@ def run_restore_backup(
     """Restore a backup into the data folder, and erase from it what the list ``tombstones`` says was erased since; the list that the
     settings name where none is given, or the one beside the backup with the one that the folder's server writes to. Raises ``NotFound``
     (TOMBSTONES_NOT_FOUND) where there is none, but ``without``."""
+    if not os.access(path, os.R_OK):
+        run_verify(settings, path)  # says so, before a list is missed beside a file that is not there
     listed = [] if without else _listed(_lists_for(settings, path, tombstones))
     log = logging.getLogger("lamina.store")
     level = log.level
