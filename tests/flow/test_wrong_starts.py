@@ -30,6 +30,20 @@ def test_a_folder_that_cannot_be_is_one_line(tmp_path: Path, command: str) -> No
     assert len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "command", [["expire"], ["mcp", "install", "--client", "cursor"], ["capsule", "read"]]
+)
+def test_a_current_folder_that_is_gone_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()  # as a worktree that was removed from elsewhere
+    ended = CliRunner().invoke(app, command)
+    assert (ended.exit_code, len(ended.stderr.splitlines())) == (2, 1)
+    assert ended.stderr.startswith("lamina: INVALID_REQUEST: the current folder is gone")
+
+
 @pytest.mark.parametrize("command", [["serve", "--port", "0"], ["worker"], ["replay"]])
 def test_a_folder_in_which_the_lock_cannot_be_made_is_one_line(tmp_path: Path, command: list[str]) -> None:
     SqliteStore(tmp_path).close()

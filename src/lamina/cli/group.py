@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from lamina.errors import LaminaError, outcome_of
+from lamina.errors import Invalid, LaminaError, outcome_of
 
 __all__ = ["INTERRUPTED", "Commands", "leave_at_once", "told"]
 
@@ -28,6 +28,13 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except LaminaError as error:
             raise typer.Exit(told(error)) from error
+        except FileNotFoundError as error:
+            if _stands_somewhere():
+                raise
+            gone = Invalid(
+                "INVALID_REQUEST", "the current folder is gone", hint="change to one that is there"
+            )
+            raise typer.Exit(told(gone)) from error
         except KeyboardInterrupt as interrupt:
             raise typer.Exit(INTERRUPTED) from interrupt
 
@@ -51,6 +58,15 @@ def told(error: LaminaError) -> int:
     with contextlib.suppress(OSError):  # the exit code says it all the same
         typer.echo(f"lamina: {shown(at_the_terminal(error))}", err=True)
     return outcome_of(error).exit_code
+
+
+def _stands_somewhere() -> bool:
+    """Whether the current folder is there; one that was removed from elsewhere is not."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def leave_at_once(code: int) -> None:
