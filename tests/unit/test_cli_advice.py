@@ -50,7 +50,9 @@ def test_a_field_is_said_by_the_name_of_its_option(given: dict[str, object], sai
     assert at_the_terminal(refused(**given)) == said
 
 
-@pytest.mark.parametrize("command", [("retract", "fact_1", "--until"), ("correct", "fact_1", "Porto", "--since")])
+@pytest.mark.parametrize(
+    "command", [("retract", "fact_1", "--until"), ("correct", "fact_1", "Porto", "--since")]
+)
 def test_a_time_is_refused_by_the_name_of_the_option_that_held_it(command: tuple[str, ...]) -> None:
     ended = CliRunner().invoke(app, [*command, "never"])
     assert ended.exit_code == 2

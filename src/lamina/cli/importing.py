@@ -110,7 +110,9 @@ class _Lines:
         except LaminaError as error:
             self.report.refuse(number, error.message)
         except (ValueError, TypeError, AttributeError) as error:
-            self.report.refuse(number, re.sub(r" at line 1 (column \d+)$", r" at \1", str(error)))
+            self.report.refuse(
+                number, re.sub(r"(.*) at line 1 (column \d+)$", r"the line is not JSON: \1 at \2", str(error))
+            )
         return None
 
     def _key(self, given: dict[str, Any], scope: str | None) -> str:

@@ -62,7 +62,12 @@ def remember(
     from lamina.client.options import ExperienceOptions
     from lamina.kernel.records import Layer, layer_of
 
-    given = {"role": role, "observed_at": _day_or_time(at, "observed_at"), "session": session, "labels": label}
+    given = {
+        "role": role,
+        "observed_at": _day_or_time(at, "observed_at"),
+        "session": session,
+        "labels": label,
+    }
     options = cast("ExperienceOptions", {name: value for name, value in given.items() if value})
     said = sys.stdin.read() if text == "-" else text
     stage = show.stage(wait)
@@ -344,7 +349,9 @@ def correct(
 
     options = _correction_options(why, quote)
     with connected(url, actor, None) as client:
-        found = client.facts.correct(fact_id, _scalar(value), valid_from=_day_or_time(since, "valid_from"), **options)
+        found = client.facts.correct(
+            fact_id, _scalar(value), valid_from=_day_or_time(since, "valid_from"), **options
+        )
     return _show_correction(found, "corrected", as_json=as_json)
 
 

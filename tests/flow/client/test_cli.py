@@ -144,7 +144,7 @@ def test_lines_that_are_wrong_are_named_and_the_others_stored(run, client, lines
     result = run("import", "jsonl", file)
     assert result.exit_code == 2
     assert [line.split(": ")[1] for line in result.stderr.splitlines()] == ["line 3", "line 4", "line 5"]
-    assert "line 3: expected ident at column 2" in result.stderr
+    assert "line 3: the line is not JSON: expected ident at column 2" in result.stderr
     assert [event.content["text"] for event in client.events.iterate()] == ["one"]
 
 
