@@ -20,6 +20,7 @@ secret and never the content of a memory.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -63,6 +64,10 @@ class LaminaError(Exception):
         self.message = message
         self.hint = hint
         self.details: dict[str, Any] = dict(details or {})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without ``__init__``, to which an exception would give its message alone: pools of processes pass errors on."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]  # documented in PEP 307
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}" + (f" ({self.hint})" if self.hint else "")

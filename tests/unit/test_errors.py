@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 from lamina import errors
 from lamina.errors import STATUS, LaminaError, outcome_of
 from tables import every_row
@@ -23,6 +25,13 @@ def test_every_class_has_an_outcome(kind: type[LaminaError]) -> None:
 def test_every_class_stands_in_the_tree_of_the_docstring(kind: type[LaminaError]) -> None:
     assert f"── {kind.__name__} " in (errors.__doc__ or "")
     assert kind.__name__ in errors.__all__
+
+
+def test_an_error_comes_out_of_another_process_as_it_went_in() -> None:
+    failure = errors.Busy("RATE_LIMITED", "too many calls", hint="wait", details={"retry_after_s": 3})
+    failure.request_id, failure.status = "req_1", 429
+    back = pickle.loads(pickle.dumps(failure))
+    assert (type(back), vars(back), str(back)) == (errors.Busy, vars(failure), str(failure))
 
 
 def test_a_class_of_ones_own_has_the_outcome_of_the_nearest() -> None:
