@@ -130,6 +130,17 @@ def test_a_batch_waits_for_what_is_derived_last(ordering, last):
     assert last_key(bulk_ask(MAYA, items, {"ordering": ordering}, now=NOW, new_key=lambda: "k")) == last
 
 
+def test_a_batch_is_walked_once():
+    said = bulk_ask(MAYA, (text for text in ("tea", "milk")), {}, now=NOW, new_key=lambda: "k")
+    assert [item["content"]["text"] for item in said.body["items"]] == ["tea", "milk"]
+
+
+@pytest.mark.parametrize("items", ["tea", {"text": "tea"}, [1], None], ids=str)
+def test_what_is_no_batch_is_refused_before_its_letters_are_stored(items):
+    with pytest.raises(Invalid, match="INVALID_ENVELOPE: a batch is a list of texts and mappings"):
+        bulk_ask(MAYA, items, {}, now=NOW, new_key=lambda: "k")
+
+
 def test_a_session_in_a_batch_is_not_given_to_the_wrong_speaker():
     with pytest.raises(Invalid, match="no observed_actor of its own"):
         bulk_ask(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, Unpack
@@ -131,7 +131,7 @@ class AsyncClient:
 
     async def experience_bulk(
         self,
-        items: Sequence[str | Mapping[str, Any]],
+        items: Iterable[str | Mapping[str, Any]],
         *,
         wait: Stage | None = None,
         **options: Unpack[BulkOptions],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from types import TracebackType
@@ -142,7 +142,7 @@ class Client:
 
     def experience_bulk(
         self,
-        items: Sequence[str | Mapping[str, Any]],
+        items: Iterable[str | Mapping[str, Any]],
         *,
         wait: Stage | None = None,
         **options: Unpack[BulkOptions],

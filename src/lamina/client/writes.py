@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, cast
 
@@ -143,7 +143,7 @@ def _context(given: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 
 def bulk_ask(
     identity: Identity,
-    items: Sequence[str | Mapping[str, Any]],
+    items: Iterable[str | Mapping[str, Any]],
     options: BulkOptions,
     *,
     now: datetime,
@@ -151,8 +151,9 @@ def bulk_ask(
 ) -> Ask[StoredBatch]:
     """Store up to a thousand experiences of one scope, all or none. Items may be texts, short or whole.
 
-    Raises ``Invalid`` (INVALID_ENVELOPE) for an item that names another scope.
+    Raises ``Invalid`` (INVALID_ENVELOPE) for what is no list of these, and for an item that names another scope.
     """
+    items = _listed(items)
     batch_actor = options.get("observed_actor")
     scope = identity.scope_for(options.get("scope"))
     for item in items:
@@ -176,6 +177,20 @@ def bulk_ask(
         body["observed_actor"] = {"id": batch_actor}
     body.setdefault("idempotency_key", new_key())
     return ask("POST", "/v1/experience/bulk", StoredBatch, body=body)
+
+
+def _listed(items: object) -> list[str | Mapping[str, Any]]:
+    """The items of a batch; of one text alone they would be its letters, of a mapping its keys."""
+    if not isinstance(items, str | Mapping) and isinstance(items, Iterable):
+        listed = list(items)
+        if all(isinstance(item, str | Mapping) for item in listed):
+            return listed
+    raise Invalid(
+        "INVALID_ENVELOPE",
+        "a batch is a list of texts and mappings",
+        hint='for example experience_bulk(["I moved to Lisbon"]); experience stores one',
+        details={"field": "items"},
+    )
 
 
 def _check_scope(item: str | Mapping[str, Any], scope: str) -> None:
