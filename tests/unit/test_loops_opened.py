@@ -95,6 +95,11 @@ def test_a_second_deed_is_read_behind_a_comma_and_in_the_next_sentence(text, fou
     assert [wording.split(" (“")[0] for wording, _ in deeds(text)] == found
 
 
+def test_a_limit_on_the_weekday_of_today_is_that_of_next_week():
+    assert deeds("I have to email Tom before Wednesday.") == [("Email Tom", "09-08")]
+    assert deeds("I have to email Tom by Wednesday.") == [("Email Tom", "09-02")]
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

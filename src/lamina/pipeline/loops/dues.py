@@ -37,6 +37,7 @@ _INSERTED: Final = _TABLE.pattern("inserted")
 """What a sentence says more of a thing before it goes on: ", 4,200 euros, by Friday"."""
 _NAMED_LIMIT = re.compile(r"\b(?:deadline|due|expires?|runs out)\b", re.IGNORECASE)
 _NEAR: Final = 100
+_WEEK: Final = timedelta(days=7)
 _SURELY_AHEAD: Final = _TABLE.pattern("surely_ahead")
 _PAST_RELATIVE: Final = _TABLE.pattern("past_relative", 0)
 """A thing, and what was done with it once: "the lamp that I bought on". """
@@ -53,8 +54,10 @@ def due_of(moment: TemporalMatch, now: datetime) -> datetime | None:
     ends += [moment.latest or moment.earliest]
     # "By Friday" ends where Friday begins; who says it means to have it done on that day.
     through = moment.grain == "day" and moment.text.lower().startswith(("by ", "until ", "till "))
-    ahead = [day_after(end) if through else end for end in ends if end is not None]
-    ahead = [end for end in ahead if end > now]
+    told = [day_after(end) if through else end for end in ends if end is not None]
+    ahead = [end for end in told if end > now]
+    if not ahead and told and max(told) - min(told) == _WEEK:
+        return max(told) + _WEEK  # "before Friday", said on a Friday
     return min(ahead, default=None)
 
 
