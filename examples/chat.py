@@ -20,7 +20,12 @@ import httpx
 
 from lamina import Client
 from lamina.errors import LaminaError
-from lamina.types.sessions import Brief
+from lamina.types.sessions import ActiveLoop, Brief
+
+
+def open_line(loop: ActiveLoop) -> str:
+    """What was left open, with the day that was named for it: the text says what is to be done, and not when."""
+    return loop.text if loop.due_date is None else f"{loop.text}, due {loop.due_date}"
 
 
 def prompt(brief: Brief) -> str:
@@ -30,7 +35,7 @@ def prompt(brief: Brief) -> str:
         "time": brief.temporal_authority.model_dump(mode="json"),
         "conversation so far": brief.rolling_summary,
         "last session": brief.episode_bridge,
-        "open": [loop.text for loop in brief.active_loops],
+        "open": [open_line(loop) for loop in brief.active_loops],
         "remembered": [item.text for item in brief.semantic_context[:3]],
     }
     kept = {name: value for name, value in known.items() if value}
@@ -45,7 +50,7 @@ def remembered(brief: Brief, *, begins: bool) -> list[str]:
     name = brief.identity.name
     told = [f"you are {name}"] if name and begins else []
     told += [" ".join(brief.episode_bridge.split())] if brief.episode_bridge else []
-    told += [f"still open: {loop.text}" for loop in brief.active_loops[:3]]
+    told += [f"still open: {open_line(loop)}" for loop in brief.active_loops[:3]]
     return told + [f"said before: {item.text}" for item in brief.semantic_context[:2]]
 
 

@@ -101,18 +101,20 @@ def wait_for(holds: Any, seconds: float = 300.0) -> None:
 @pytest.mark.slow
 @pytest.mark.model
 def test_the_chat_remembers_from_one_run_to_the_next(lamina: str, model: str) -> None:
-    assert chat(lamina, "My name is Maya. I need to book the dentist.") == ["assistant: I am listening."]
+    assert chat(lamina, "My name is Maya. I need to book the dentist by 4 May 2031.") == [
+        "assistant: I am listening."
+    ]
     wait_for(lambda: brief(lamina)["activeLoops"] and brief(lamina)["identity"]["name"])
     told = chat(lamina, "hello again", "and again")
     assert told[0] == "  (you are Maya)"
     assert told.count("  (you are Maya)") == 1
-    assert "  (still open: Book the dentist)" in told
+    assert "  (still open: Book the dentist, due 2031-05-04)" in told
     assert told.count("assistant: I am listening.") == 2
     with_model = chat(lamina, "What is left to do?", more=("--model-url", model))
     assert with_model == ["assistant: Noted."]
     said = {"role": "user", "content": "What is left to do?"}
     (asked,) = [each for each in Model.asked if each[-1] == said]
-    assert "Book the dentist" in asked[0]["content"]
+    assert "Book the dentist, due 2031-05-04" in asked[0]["content"]
 
 
 @pytest.mark.slow
