@@ -1,7 +1,7 @@
-"""Who and what a phrase refers to: first and second person, kin and pets, names, and a cautious he, she or it.
+"""Who and what a phrase refers to: first and second person, kin and pets, names, and a cautious he or she.
 
 A third-person pronoun is resolved only when exactly one fitting candidate was named in the utterance or the two
-before it; otherwise the claim is dropped. "it" and "that" are never resolved, but for a corrected quantity.
+before it; otherwise the claim is dropped. "it" and "that" are never resolved.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ class References:
     speaker: EntityRef | None = None
     addressee: EntityRef | None = None
     people: list[Person] = field(default_factory=list)
-    things: list[EntityRef] = field(default_factory=list)
     known: dict[str, EntityRef] = field(default_factory=dict)
     kin_nouns: ClassVar[frozenset[str]] = PETS | frozenset(RELATIONS)
 
@@ -82,11 +81,6 @@ class References:
         keys = {person.ref.key for person in certain or fitting}
         return (certain or fitting)[-1].ref if len(keys) == 1 else None
 
-    def it(self) -> EntityRef | None:
-        """The one organisation, product or named thing talked about, for "it's 200 seats now"."""
-        keys = {thing.key for thing in self.things}
-        return self.things[-1] if len(keys) == 1 else None
-
     def note(self, ref: EntityRef, gender: str = "n") -> None:
         """Remember that `ref` was named."""
         if ref.actor is not None or ref == self.addressee:
@@ -95,8 +89,6 @@ class References:
             person.ref.key for person in self.people if person.gender != "n"
         }:
             self.people.append(Person(ref, gender))
-        elif ref.type in ("organisation", "product", "work", "thing"):
-            self.things.append(ref)
 
     def remember(self, ref: EntityRef) -> EntityRef:
         """The reference known under this name, `ref` itself when it is new."""
