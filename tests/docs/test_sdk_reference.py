@@ -25,7 +25,7 @@ def test_every_method_of_the_client_is_on_the_page():
 
 
 def test_every_method_of_a_layer_is_in_its_row():
-    for name in ("events", "episodes", "facts", "beliefs", "understanding"):
+    for name in ("events", "episodes", "facts", "beliefs", "understanding", "entities"):
         (row,) = re.findall(rf"^\| `client\.{name}` \| (.+) \|$", PAGE, re.MULTILINE)
         assert set(re.findall(r"`(\w+)", row)) == _public(getattr(layers, name.capitalize()))
 
