@@ -11,6 +11,7 @@ import pytest
 import lamina
 from lamina.client import AsyncClient, Client, async_definitions, async_layers, definitions, layers
 from lamina.client.asynchronous import AsyncClient as Asynchronous
+from lamina.errors import Invalid
 
 PAIRS = [
     (Client, AsyncClient),
@@ -38,6 +39,14 @@ def _parameters(kind: type) -> dict[str, list[tuple[str, object, object]]]:
 @pytest.mark.parametrize(("one", "other"), PAIRS, ids=lambda kind: kind.__name__)
 def test_both_clients_take_the_same(one: type, other: type):
     assert _parameters(one) == _parameters(other)
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_a_token_in_place_of_its_provider_is_refused_and_not_shown(kind: type):
+    with pytest.raises(Invalid) as refused:
+        kind(actor="user:ana", token_provider="a-secret")
+    assert refused.value.code == "INVALID_TOKEN_PROVIDER"
+    assert "a-secret" not in str(refused.value)
 
 
 def test_the_root_exports_the_clients_and_nothing_it_does_not_have():

@@ -13,8 +13,8 @@ CODES: Final[Mapping[str, ErrorCode]] = {
     "INVALID_TOKEN_PROVIDER": ErrorCode(
         "Invalid",
         CLIENTS,
-        "The token provider of a `Client` answered with something else than a text, or with one that no header takes: empty, or with "
-        "the end of a line. `AsyncClient` takes awaitables.",
+        "The token provider of a `Client` is a token itself, or answers with no text, or with one that no header takes: empty, or with the "
+        "end of a line. `AsyncClient` takes awaitables.",
         hint="a token provider is a function without arguments that returns the token",
     ),
     "CLIENT_CLOSED": ErrorCode(

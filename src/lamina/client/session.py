@@ -115,13 +115,21 @@ class Session:
     warned: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        """Refuse an address that could only fail later, over and over."""
+        """Refuse an address and a token provider that could only fail later, over and over."""
         if not self.base_url.startswith(("http://", "https://")) or not _parses(self.base_url):
             raise Invalid(
                 "INVALID_REQUEST",
                 f"{self.base_url!r} is not an address of http or https",
                 hint="for example http://127.0.0.1:8700",
                 details={"field": "base_url"},
+            )
+        provider = self.token_provider
+        if provider is not None and not callable(provider) and not hasattr(provider, "token"):
+            raise Invalid(
+                "INVALID_TOKEN_PROVIDER",
+                "token_provider is neither a function nor an object with token()",
+                hint="of a token that does not change: token_provider=lambda: token",
+                details={"field": "token_provider"},
             )
 
     def token(self) -> str | Awaitable[str] | None:
