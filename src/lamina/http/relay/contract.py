@@ -1,6 +1,6 @@
 """What the Relay contract names: its tools, features and workflows, and what each of them stands on.
 
-Data only, in the contract's order. ``relay_catalogue`` shows of it what the server's rows carry.
+Data only, in the contract's order. ``catalogue.py`` shows of it what the server's rows carry.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The runtime help of the Relay contract, as pages of JSON that are made once.
 
-The ids are closed lists of the contract, beside which every other tool that is served has a page; the texts are in ``relay_texts``. What a page says of an operation comes
+The ids are closed lists of the contract, beside which every other tool that is served has a page; the texts are in ``texts``. What a page says of an operation comes
 from the rows: a text that names one which is not served is left out.
 """
 
