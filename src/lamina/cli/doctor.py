@@ -147,18 +147,32 @@ def _disk(folder: Path) -> Check:
     there = _nearest(folder)
     if not os.access(there, os.W_OK | os.X_OK):
         return Check("disk", "note", "not measured", "the data folder comes first")
+    try:
+        times_ms = _fsyncs_ms(there)
+    except OSError as error:
+        return Check(
+            "disk",
+            "fail",
+            f"nothing can be written: {error.strerror}",
+            "make room on the disk of the data folder",
+        )
+    found = f"fsync: median {statistics.median(times_ms):.1f} ms, worst of {_FSYNCS} {max(times_ms):.1f} ms"
+    if statistics.median(times_ms) <= FSYNC_MS_SLOW:
+        return Check("disk", "ok", found)
+    return Check("disk", "note", found, "every write waits for it: move the data folder to a faster disk")
+
+
+def _fsyncs_ms(folder: Path) -> list[float]:
+    """How long each of ten flushes of a page to the disk takes, in milliseconds."""
     times_ms = []
-    with tempfile.TemporaryFile(dir=there) as file:
+    with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(_FSYNCS):
             file.write(b"\0" * 4096)
             file.flush()
             began = time.perf_counter()
             os.fsync(file.fileno())
             times_ms.append((time.perf_counter() - began) * 1000)
-    found = f"fsync: median {statistics.median(times_ms):.1f} ms, worst of {_FSYNCS} {max(times_ms):.1f} ms"
-    if statistics.median(times_ms) <= FSYNC_MS_SLOW:
-        return Check("disk", "ok", found)
-    return Check("disk", "note", found, "every write waits for it: move the data folder to a faster disk")
+    return times_ms
 
 
 def _model() -> Check:

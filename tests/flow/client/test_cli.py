@@ -323,6 +323,22 @@ def test_the_doctor_fails_when_a_server_takes_what_nobody_derives(live, client, 
         assert result.exit_code == code
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_doctor_tells_of_a_full_disk_and_of_all_the_rest(tmp_path, monkeypatch):
+    """What it writes to measure the disk is the first to fail there."""
+    monkeypatch.setattr("lamina.cli.doctor._model", lambda: _fine("model"))
+    monkeypatch.setattr("lamina.cli.doctor._parser", lambda: _fine("parser"))
+    with Path("/dev/full").open("wb") as full:
+        monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: full)
+        result = CliRunner().invoke(app, ["doctor", "--data", str(tmp_path), "--json"])
+    told = {check["name"]: check for check in json.loads(result.stdout)}
+    assert (told["disk"]["state"], told["disk"]["found"]) == (
+        "fail",
+        "nothing can be written: No space left on device",
+    )
+    assert list(told)[-1] == "agents"
+
+
 def test_the_doctor_tells_what_the_worker_says_that_fails(tmp_path, monkeypatch):
     monkeypatch.setattr("lamina.store.opening.worker_lives", lambda folder: True)
     store = SqliteStore(tmp_path, durable=False)
