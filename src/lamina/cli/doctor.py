@@ -32,6 +32,7 @@ from lamina.cli.mcp_hosts import HOSTS, this_machine
 from lamina.cli.mcp_install import is_known
 from lamina.cli.show import console, table
 from lamina.client import Client
+from lamina.client.responses import without_password
 from lamina.errors import LaminaError
 from lamina.kernel.hosts import own_url
 from lamina.kernel.time import SystemClock
@@ -199,7 +200,7 @@ def _parser() -> Check:
 
 
 def _server(url: str, *, must: bool) -> Check:
-    parts = urlsplit(url)
+    parts, shown = urlsplit(url), without_password(url)
     try:
         version = _asked(url)
     except LaminaError as error:
@@ -207,12 +208,15 @@ def _server(url: str, *, must: bool) -> Check:
             return Check("server", "fail", f"{error.code}: {error.message}", error.hint or "")
         if _taken(parts.hostname or "127.0.0.1", parts.port or 80):
             return Check(
-                "server", "fail", f"{url} is taken by something else", "choose another port with LAMINA_PORT"
+                "server",
+                "fail",
+                f"{shown} is taken by something else",
+                "choose another port with LAMINA_PORT",
             )
         return Check(
-            "server", "note", f"nothing answers at {url}; the port is free", "lamina serve starts it"
+            "server", "note", f"nothing answers at {shown}; the port is free", "lamina serve starts it"
         )
-    found = f"{url}, {version.name} {version.version}"
+    found = f"{shown}, {version.name} {version.version}"
     if version.version != __version__:
         return Check("server", "note", found, f"this command is {__version__}: use the same version")
     return Check("server", "ok", found)

@@ -7,6 +7,7 @@ from typing import Final
 
 from lamina import __version__
 from lamina.client import Client
+from lamina.client.responses import without_password
 from lamina.errors import LaminaError
 
 __all__ = ["next_steps"]
@@ -39,7 +40,8 @@ _ALWAYS: Final = (
 def next_steps(url: str) -> str:
     """What there is to do next, in lines; it asks for at most a second whether a server answers at ``url``."""
     served = _answers(url)
-    state = f"A server answers at {url}." if served else f"No server answers at {url}."
+    shown = without_password(url)
+    state = f"A server answers at {shown}." if served else f"No server answers at {shown}."
     steps = (*(_SERVED if served else _UNSERVED), *_ALWAYS)
     return "\n".join(
         [f"Lamina {__version__}, a memory server for AI agents. {state}", "", "Next:", *_table(steps)]

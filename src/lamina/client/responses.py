@@ -20,7 +20,7 @@ from lamina.errors import (
     Unsupported,
 )
 
-__all__ = ["Failure", "failure_of", "lost", "no_stream", "result_of", "typed"]
+__all__ = ["Failure", "failure_of", "lost", "no_stream", "result_of", "typed", "without_password"]
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 _PLACE_CHARS_MAX: Final = 200
@@ -160,9 +160,14 @@ def no_stream(response: httpx.Response) -> Failure | None:
     return Failure(_stamped(error, response), retriable=True)
 
 
+def without_password(address: str) -> str:
+    """The address of a server as it may be shown: without a user and a password in it."""
+    return _USER.sub(r"\1", address)
+
+
 def lost(error: httpx.RequestError, base_url: str) -> Failure:
     """What it means that no answer came, or none that can be decoded; the cause is kept, and the address without its password."""
-    base_url = _USER.sub(r"\1", base_url)
+    base_url = without_password(base_url)
     if isinstance(error, httpx.DecodingError):
         undecoded = Unsupported(
             "UNREADABLE_RESPONSE",

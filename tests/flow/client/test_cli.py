@@ -402,6 +402,17 @@ def test_the_doctor_fails_when_the_server_that_has_to_answer_does_not(tmp_path, 
     assert "SERVER_UNREACHABLE" in result.stdout
 
 
+@pytest.mark.parametrize("command", [[], ["doctor", "--data", "none"]], ids=["alone", "doctor"])
+def test_what_is_pasted_into_a_report_holds_no_password_of_an_address(live, monkeypatch, command):
+    monkeypatch.setattr("lamina.cli.doctor._model", lambda: _fine("model"))
+    monkeypatch.setattr("lamina.cli.doctor._parser", lambda: _fine("parser"))
+    address = live.url.replace("://", "://ana:s3cret@")
+    monkeypatch.setenv("LAMINA_URL", address)
+    shown = CliRunner().invoke(app, command and [*command, "--url", address]).stdout
+    assert live.url in shown
+    assert "s3cret" not in shown
+
+
 @pytest.mark.parametrize("answers", [True, False])
 def test_the_doctor_says_which_folder_it_looked_at(live, tmp_path, monkeypatch, answers):
     monkeypatch.setattr("lamina.cli.doctor._model", lambda: _fine("model"))
