@@ -83,12 +83,13 @@ PHRASES: Final[Mapping[str, str]] = {
 
 _REASONS: Final = (
     (
-        re.compile(r"(?:Value|String|List) should have at least 1 (?:item|character)\b.*"),
+        re.compile(
+            r"(?:String|List|Value) should have (?:at least 1 (?:item|character)|a length of at least 1)\b.*"
+        ),
         "should not be empty",
     ),
-    (re.compile(r"Value should have (at \w+ \d+) items?"), r"should have a length of \1"),
-    (re.compile(r"(?:String|List) should have"), "should have"),
-    (re.compile(r" after validation, not \d+"), ""),
+    (re.compile(r"(?:Value|String|List) should have"), "should have"),
+    (re.compile(r"(should have \D*\d+\D*?)(?: after validation)?, not \d+"), r"\1"),
     (re.compile(r"Input should be greater than or equal to (\S+)"), r"should be \1 or more"),
     (re.compile(r"Input should be less than or equal to (\S+)"), r"should be \1 or less"),
     (re.compile(r"Input should be"), "should be"),

@@ -324,6 +324,14 @@ def problems_of(error: ValidationError) -> Sequence[Problem]:
     return error.errors(include_url=False, include_input=False)
 
 
+def _reason_of(reason: str) -> str:
+    reason = reason.removeprefix("Value error, ")
+    return _LENGTH.sub(r"Value should have a length of \1, not \2", reason)
+
+
+_LENGTH: Final = re.compile(r"^Value should have (at \w+ \d+) items? after validation, not (\d+)")
+"""Of a text that is looked at before it is measured, too, Pydantic counts items."""
+
 TOO_MANY: Final[Problem] = {
     "type": "too_many_problems",
     "loc": (),
@@ -342,7 +350,7 @@ def from_problems(
     first = problems[0]
     field = ".".join(str(part) for part in first["loc"]) or "body"
     unknown = first["type"] == "extra_forbidden"
-    reason = "is not known here" if unknown else first["msg"].removeprefix("Value error, ")
+    reason = "is not known here" if unknown else _reason_of(first["msg"])
     details: dict[str, Any] = {
         "field": field,
         "reason": reason,
