@@ -84,6 +84,21 @@ def test_what_was_said_before_the_fact_marks_nothing(memory: Memory) -> None:
     assert marks(memory) == {}
 
 
+def test_why_a_fact_is_held_is_not_the_turn_by_which_it_may_have_changed(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+    said = world.event("I like running.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    turn = world.event("These days running hurts.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    memory.derive()
+    (fact,) = [f for f in world.get("/v1/facts", scope=SCOPE)["items"] if f["text"] == "Ana likes running"]
+    why = world.get(f"/v1/why/{fact['id']}")
+    held, against = why["narrative"].split(". ", 1)
+    assert (said.id in held, turn.id in held, turn.id in against) == (True, False, True)
+    edges = {edge["to"]: edge["relation"] for edge in why["support_graph"]["edges"]}
+    assert edges == {said.id: "extracted_from", turn.id: "may_have_changed_by"}
+
+
 def test_over_http_the_fact_and_the_block_say_by_which_turn(world: Any) -> None:
     memory = Memory(world.store, world.clock)
     world.event("I like running.", SCOPE, actor="user:ana")

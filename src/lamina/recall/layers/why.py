@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lamina import limits
 from lamina.kernel.capabilities import Capability
@@ -37,7 +37,12 @@ from lamina.store.queries import Shown
 from lamina.types.layer_requests import WhyRequest
 from lamina.types.layers import NARRATIVE_MODEL, DeniedSupport, SupportGraph, Why, WhyEdge, WhyNode
 
-__all__ = ["BeliefReasons", "GraphWalk", "joined", "summary_of", "told_of", "walked"]
+__all__ = ["AGAINST", "BeliefReasons", "GraphWalk", "joined", "summary_of", "told_of", "walked"]
+
+_CONTRADICTED_BY: Final = "contradicted_by"
+_MAY_HAVE_CHANGED_BY: Final = "may_have_changed_by"
+AGAINST: Final = frozenset({_CONTRADICTED_BY, _MAY_HAVE_CHANGED_BY})
+"""The relations to what is no reason to hold a record."""
 
 _NAMED_MAX = 3
 
@@ -177,9 +182,11 @@ def _strongest_first(supports: Sequence[Support]) -> list[Support]:
 
 
 def _relation(support: Support) -> str:
+    if support.relation == Tie.MAY_CHANGE:
+        return _MAY_HAVE_CHANGED_BY
     is_of_fact = layer_of(support.record_id) is Layer.FACTS
     if support.polarity == "against" and not (is_of_fact and support.relation == Tie.EXTRACTED_FROM):
-        return "contradicted_by"
+        return _CONTRADICTED_BY
     if is_of_fact:
         return "extracted_from"
     if layer_of(support.record_id) is Layer.EPISODES:

@@ -18,7 +18,7 @@ from lamina.recall.layers.claims import ClaimReads
 from lamina.recall.layers.events import EventReads
 from lamina.recall.layers.reading import one_seen_at
 from lamina.recall.layers.understanding import ConceptReads
-from lamina.recall.layers.why import BeliefReasons, GraphWalk, joined, told_of, walked
+from lamina.recall.layers.why import AGAINST, BeliefReasons, GraphWalk, joined, told_of, walked
 from lamina.store.ports.store import Store
 from lamina.types.layer_requests import ConceptId, EpisodeId, EventId, FactId, WhyRecordRequest, WhyRequest
 from lamina.types.layers import SupportGraph, Why, WhyEdge, WhyNode, WhyRecord
@@ -27,6 +27,7 @@ __all__ = ["RecordReasons"]
 
 _NAMED_MAX = 3
 _RESTS_ON = "rests_on"
+_NO_REASON = AGAINST | {_RESTS_ON}
 
 RecordView = EventView | EpisodeView | FactView | BeliefView | ConceptView
 
@@ -66,11 +67,14 @@ class RecordReasons:
         summaries = {node.id: node.summary for node in nodes if node.summary is not None}
         own = [edge for edge in walk.edges if edge.source == record_id and edge.to in summaries]
         made_from = [told_of(edge.to, summaries, found) for edge in own if edge.relation == _RESTS_ON]
-        told = [told_of(edge.to, summaries, found) for edge in own if edge.relation != _RESTS_ON]
+        told = [told_of(edge.to, summaries, found) for edge in own if edge.relation not in _NO_REASON]
+        against = [told_of(edge.to, summaries, found) for edge in own if edge.relation in AGAINST]
         graph = SupportGraph(nodes=nodes, edges=walk.edges, truncated=walk.truncated)
         narrative = _narrative(record, told, graph.nodes)
         if made_from:
             narrative = f"It was made from {joined(made_from[:_NAMED_MAX])}. {narrative}"
+        if against:
+            narrative = f"{narrative} Against it, or with a sign of change: {joined(against[:_NAMED_MAX])}."
         return Answer(_explained(record_id, record, graph, narrative))
 
     def _record(self, request: WhyRecordRequest, call: Call) -> RecordView:
