@@ -165,7 +165,7 @@ def _grow(
     for relation, child in children.get(parent, []):
         node = nodes.get(child)
         summary = "" if node is None or node.summary is None else f" “{plain(node.summary)}”"
-        weight = "" if node is None or node.weight is None else f" {node.weight:.2f}"
+        weight = f" {node.weight:.2f}" if node is not None and node.weight else ""
         line = Text.assemble((f"{relation.replace('_', ' ')}", "dim"), weight, summary, (f" {child}", "cyan"))
         branch = tree.add(line)
         if child not in seen:

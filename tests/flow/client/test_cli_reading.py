@@ -222,6 +222,16 @@ def test_why_explains_every_id_that_recall_shows(run, live, client):
     assert f"led to “{fact.text}” {fact.id}" in run("why", event_ids[0]).stdout
 
 
+def test_why_shows_no_weight_of_what_has_none(run, live, client):
+    tell(live, client, "I live in Lisbon.", session="monday")
+    (fact,) = client.facts.list(predicate="lives_in").items
+    client.facts.retract(fact.id)
+    live.drain()
+    page = run("why", fact.id).stdout
+    assert "contradicted by “No longer so: " in page
+    assert f"extracted from {fact.confidence:.2f} “" in page
+
+
 def test_why_shows_a_part_of_what_is_too_much_and_says_so(run, live, client, monkeypatch):
     monkeypatch.setattr("lamina.limits.WHY_NODES_MAX", 3)
     tell(live, client, *(f"We met at {hour} o'clock." for hour in range(1, 7)), session="monday")
