@@ -99,6 +99,7 @@ def test_what_makes_no_sense_is_refused(
     Path("circle").symlink_to("circle")
     assert lamina(*arguments)[0] == code
     assert not list(data.parent.rglob("*.backup"))
+    assert not list(data.parent.rglob("tombstones.jsonl"))  # one that is empty says that nothing was erased
 
 
 @pytest.mark.usefixtures("unhurried")

@@ -55,9 +55,9 @@ def backup(
     if passphrase and key_file is not None:
         raise typer.BadParameter("--passphrase and --key-file exclude each other")
     settings = _settings(data, key_file, to)
-    if to is None:  # elsewhere an empty list would say that nothing was erased
-        begin_list(settings)
     made = run_backup(settings, keep=keep, asks=passphrase)
+    if to is None:  # elsewhere, or where nothing is, an empty list would say that nothing was erased
+        begin_list(settings)
     typer.echo(made.path)
     typer.echo(f"{_contents(made.manifest)}, {made.bytes / 1e6:,.1f} MB", err=True)
 
