@@ -194,6 +194,25 @@ def test_a_turn_that_the_server_finds_wrong_is_not_sent_for_ever(host: Host) -> 
     assert kept(host) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("LAMINA_SCOPE", "project checkout"), ("LAMINA_SCOPE", "project:日本"), ("LAMINA_ACTOR", "ana")],
+)
+def test_turns_wait_until_a_choice_is_mended_that_the_server_refuses(
+    host: Host, name: str, wrong: str
+) -> None:
+    host.environment[name] = wrong
+    told = host("SessionStart", {"session_id": "s-1", "source": "startup"})["systemMessage"]
+    assert name.removeprefix("LAMINA_") in told.upper()
+    assert len(told) > len("Lamina refuses the hooks: INVALID_SCOPE_GRAMMAR. ")  # what to do about it, too
+    assert "日本" not in told  # of a token as little
+    host.says("We ship on Friday.")
+    host.stops("Noted: Friday.")
+    del host.environment[name]
+    host.starts(session="s-2")
+    assert kept(host) == [("user", "We ship on Friday."), ("assistant", "Noted: Friday.")]
+
+
 @pytest.mark.parametrize("odd", ["\ud83d", "\x00"], ids=["half an emoji", "NUL"])
 def test_half_an_emoji_does_not_keep_what_is_behind_it_from_being_sent(host: Host, odd: str) -> None:
     host.starts()
@@ -370,6 +389,7 @@ def test_a_start_keeps_to_its_tokens_and_its_tag(host: Host) -> None:
     [
         ("subject = ", "cannot be read"),
         ('subject = "boat:x"', "kinds: user, peer, thread, task"),
+        ('subject = "thread:a\\u0000b"', "kinds: user, peer, thread, task"),
         ("of = 1", "has 'of', which is none of"),
         ("ask_every = -1", "ask_every is a number of turns"),
     ],

@@ -46,6 +46,8 @@ _UNSENT_MAX: Final = 50
 _SENT_AT_ONCE_MAX: Final = 20
 _WRONG_TURN: Final = frozenset({400, 409, 413, 422})
 """Statuses after which a turn is not sent again, as it never will be taken; whatever else answers, another server on the port too, took nothing."""
+_WRONG_CHOICE: Final = frozenset({"INVALID_ACTOR", "INVALID_SCOPE_GRAMMAR"})
+"""Codes of what the environment or the folder chose, not of the turn: it waits until that is mended."""
 _RECALLED_KEPT: Final = 400
 _RECALL_WORDS_MIN: Final = 3
 
@@ -194,7 +196,7 @@ class Handling:
         try:
             self.memory.keep(_turn(given), notes.session, agent)
         except Refused as refused:
-            if refused.status not in _WRONG_TURN:
+            if refused.status not in _WRONG_TURN or refused.code in _WRONG_CHOICE:
                 raise  # not the turn is wrong, but who calls or who answers
 
     def _send(self, notes: SessionNotes) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from lamina.hooks.choices import WorkLine
 from lamina.hooks.notes import Turn
-from lamina.hooks.wire import Away, Refused, ServerClient
+from lamina.hooks.wire import Away, Refused, ServerClient, hint_of
 from lamina.language.secret_formats import masked
 
 __all__ = ["CHECKPOINT", "LineMemory", "LoggedTurn", "Recalled"]
@@ -179,7 +179,7 @@ class LineMemory:
             raise Away("no result")
         if result.get("isError"):
             said = result.get("structuredContent") or {}
-            raise Refused(400, str(said.get("error_code", "")), str(said.get("hint") or ""))
+            raise Refused(400, str(said.get("error_code", "")), hint_of(said))
         return result
 
 

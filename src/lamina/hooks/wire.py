@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from lamina.hooks.choices import Choices
 from lamina.kernel.folder_socket import socket_path
 
-__all__ = ["Away", "Refused", "Send", "ServerClient", "sender"]
+__all__ = ["Away", "Refused", "Send", "ServerClient", "hint_of", "sender"]
 
 _DEFAULT_URL: Final = "http://127.0.0.1:8700"
 _CONNECT_S: Final = 1.0
@@ -33,7 +33,7 @@ class Away(Exception):
 
 
 class Refused(Exception):
-    """The server answered that it will not; ``code`` and ``hint`` are its own."""
+    """The server answered that it will not; ``code`` and ``hint`` are its own. With status 0 it was not asked: no header can say who calls."""
 
     def __init__(self, status: int, code: str, hint: str) -> None:
         super().__init__(code)
@@ -54,6 +54,9 @@ class ServerClient:
         told = {"Accept": f"application/json, {_STREAMED}", **self.headers, **(headers or {})}
         given = None if body is None else json.dumps(body).encode()
         told |= {} if given is None else {"Content-Type": "application/json"}
+        for name, value in told.items():
+            if not (value.isascii() and value.isprintable()):
+                raise Refused(0, name, "It has characters that no header takes.")
         try:
             status, kind, answer = self.send(verb, path, told, given)
             parsed = json.loads(_only_event(answer) if kind.startswith(_STREAMED) else answer)
@@ -63,9 +66,15 @@ class ServerClient:
             raise Away(str(status))
         if status >= 400:
             said = parsed if isinstance(parsed, dict) else {}
-            hint = said.get("hint") or ("" if "error_code" in said else _ELSE)
-            raise Refused(status, str(said.get("error_code", status)), str(hint))
+            hint = hint_of(said) or ("" if "error_code" in said else _ELSE)
+            raise Refused(status, str(said.get("error_code", status)), hint)
         return parsed
+
+
+def hint_of(error: Mapping[str, Any]) -> str:
+    """What an error says to do about it, itself or in its details; empty where it says nothing."""
+    details = error.get("details")
+    return str(error.get("hint") or (details.get("hint") if isinstance(details, dict) else None) or "")
 
 
 def _only_event(stream: bytes) -> bytes:

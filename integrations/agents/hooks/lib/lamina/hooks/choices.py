@@ -149,7 +149,7 @@ def _line(text: str) -> WorkLine:
     kind, colon, name = text.strip().partition(":")
     if not colon:
         kind, name = "thread", kind
-    if kind not in _KINDS or not name.strip() or len(name) > _ID_LENGTH_MAX:
+    if kind not in _KINDS or not name.strip() or len(name) > _ID_LENGTH_MAX or "\0" in name:
         raise WrongChoice(
             f"the subject {text[:80]!r} is not KIND:ID, such as thread:checkout-rewrite; kinds: {', '.join(_KINDS)}"
         )
