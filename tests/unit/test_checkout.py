@@ -93,3 +93,13 @@ def test_filters_of_the_user_are_kept(tmp_path: Path) -> None:
     own = {**os.environ, "GIT_CONFIG_GLOBAL": str(tmp_path / "config")}
     assert checkout_of(folder, own).changed == ("notes/a.md",)
     assert ran.exists()
+
+
+def test_a_file_that_was_renamed_is_named_once_wherever_git_saw_it(tmp_path: Path) -> None:
+    folder = begun(tmp_path / "project")
+    git(folder, "mv", "notes/a.md", "notes/b.md")
+    assert checkout_of(folder, os.environ).changed == ("notes/b.md",)
+    git(folder, "reset", "-q")
+    (folder / "notes" / "b.md").rename(folder / "notes" / "c.md")
+    git(folder, "add", "--intent-to-add", "notes/c.md")
+    assert checkout_of(folder, os.environ).changed == ("notes/c.md",)

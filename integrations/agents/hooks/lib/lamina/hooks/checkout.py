@@ -56,7 +56,7 @@ def checkout_of(folder: Path, environment: Mapping[str, str]) -> Checkout:
             skip = False
             continue
         names.append(entry[3:])
-        skip = entry[0] in "RC"
+        skip = not {"R", "C"}.isdisjoint(entry[:2])
     return Checkout(branch, tuple(names[:_FILES_MAX]), max(0, len(names) - _FILES_MAX))
 
 
