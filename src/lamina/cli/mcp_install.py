@@ -132,6 +132,8 @@ def write_planned(planned: PlannedEdit) -> Path | None:
 
 def _read(file: Path) -> str | None:
     try:
+        if file.exists() and not file.is_file():  # a device would be replaced, a pipe waited for
+            raise _unreadable(file, "it is no file")
         with file.open(encoding="utf-8", newline="") as opened:
             return opened.read()
     except FileNotFoundError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import tomllib
 from collections.abc import Callable
@@ -190,6 +191,15 @@ def test_a_file_that_does_not_parse_is_refused(client: str, text: Any, home: Pat
     assert file.read_bytes() == raw
     assert [each.name for each in file.parent.iterdir()] == [file.name]
     assert (_agents().state, str(file) in _agents().hint) == ("note", True)
+
+
+def test_what_is_no_file_is_neither_waited_for_nor_replaced(home: Path, run: Run) -> None:
+    pipe = home / WHERE["cursor"]
+    pipe.parent.mkdir(parents=True)
+    os.mkfifo(pipe)
+    for command in ("install", "uninstall"):
+        assert "HOST_FILE_UNREADABLE" in run(command, "--client", "cursor", code=2).output
+    assert pipe.is_fifo()
 
 
 @pytest.mark.parametrize(
