@@ -9,19 +9,19 @@ import pytest
 
 from given import TENANT, draft
 from lamina.forget.stepping import erased_in_steps
-from lamina.kernel.events import Context, Event, Origin, Trust
+from lamina.kernel.events import Context, Event, Origin, Party, Trust
 from lamina.kernel.records import Entity, Fact, Layer, Mention
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.log import Capture
-from told import ALICE, ANA, DAY, START, Memory
+from told import ALICE, ANA, BOB, DAY, START, Memory
 
 SCOPE = "org:acme/user:ana"
 
 
-def corrected(memory: Memory, fact: Fact, at: int, **content: Any) -> Event:
+def corrected(memory: Memory, fact: Fact, at: int, by: Party = ANA, **content: Any) -> Event:
     """What the door puts into the log."""
     memory.clock.at += SECOND_US
     content = {
@@ -32,9 +32,9 @@ def corrected(memory: Memory, fact: Fact, at: int, **content: Any) -> Event:
         "at": None,
         **content,
     }
-    values: dict[str, Any] = {"observed_actor": ANA, "subject": ANA, "scope": ALICE, "session": None}
+    values: dict[str, Any] = {"observed_actor": by, "subject": ANA, "scope": ALICE, "session": None}
     values["context"] = Context(observed_at=at)
-    values["origin"] = Origin(ANA.id, "correction", Trust.PRINCIPAL)
+    values["origin"] = Origin(by.id, "correction", Trust.PRINCIPAL)
     return memory.store.log.append([Capture(draft(content=content, modality="correction", **values))])[
         0
     ].event
@@ -57,6 +57,36 @@ def test_a_corrected_value_holds_from_the_beginning_of_the_wrong_one(memory: Mem
     facts = {fact.object.text: fact for fact in memory.held(Layer.FACTS)}
     assert facts["Porto"].superseded_by == facts["Lisbon"].id
     assert facts["Lisbon"].text == "Ana lives in Lisbon"
+    live, again = memory.replayed()
+    assert live == again
+
+
+@pytest.mark.parametrize(
+    ("said", "predicate"), [("I live in Porto.", "lives_in"), ("I like Porto.", "likes")], ids=["one", "many"]
+)
+def test_who_corrects_a_fact_again_before_it_was_derived_has_the_last_word(
+    memory: Memory, said: str, predicate: str
+) -> None:
+    def held() -> list[str]:
+        facts = [each for each in memory.held(Layer.FACTS) if each.predicate == predicate]
+        return [each.object.text for each in facts if each.valid_to is None]
+
+    memory.tell(said, START)
+    memory.derive()
+    wrong = the(memory, predicate)
+    first = corrected(memory, wrong, START + 9 * DAY, object="Lisbon")
+    second = corrected(memory, wrong, START + 9 * DAY, object="Rome")
+    corrected(
+        memory, wrong, START + 9 * DAY, by=BOB, object="Oslo"
+    )  # nobody asked whether he may correct her
+    memory.derive()
+    assert held() == ["Rome"]
+    live, again = memory.replayed()
+    assert live == again
+    for cancelled, stands in ((first, "Rome"), (second, "Oslo")):  # he corrected what she had said before
+        memory.cancel(cancelled)
+        memory.derive()
+        assert held() == [stands]
     live, again = memory.replayed()
     assert live == again
 

@@ -53,9 +53,27 @@ def fact_meant(view: View, correction: Correction) -> Fact | None:
         assert isinstance(known, Fact), "corrections are of facts"
         same = view.query(Layer.FACTS, claim_key=known.claim_key, limit=_HELD_MAX)
         found = max(same, key=lambda each: (each.valid_from, each.id), default=None)
+    if correction.action == "correct" and isinstance(found, Fact):
+        found = _corrected_meanwhile(view, found)
     if not isinstance(found, Fact) or found.recorded_to is not None:
         return None
     return found
+
+
+def _corrected_meanwhile(view: View, fact: Fact) -> Fact:
+    """What the same person's corrections put in the place of a fact that is over by now: this one, sent before they were derived, still
+    named it."""
+    event = view.event
+    for _ in range(_HELD_MAX):
+        is_over = fact.recorded_to or (fact.valid_to and fact.valid_to <= event.context.observed_at)
+        follows = view.record(fact.superseded_by) if is_over and fact.superseded_by else None
+        if not isinstance(follows, Fact) or follows.extractor != EXTRACTOR:
+            break
+        told = view.events([follows.event_id]).get(follows.event_id)
+        if told is None or told.observed_actor.id != event.observed_actor.id:
+            break  # whether they may correct somebody else's word was not asked
+        fact = follows
+    return fact
 
 
 def fact_gone(view: View, correction: Correction) -> Fact | None:

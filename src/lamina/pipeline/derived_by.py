@@ -23,7 +23,7 @@ __all__ = ["DERIVED_BY"]
 DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
     "quarantine": "1",
-    "corrections": CORRECTIONS,
+    "corrections": f"{CORRECTIONS}.1",
     "feedback": FEEDBACK,
     "what may have changed": "4",
     "loops": keeping.EXTRACTOR,
