@@ -93,6 +93,9 @@ def test_a_body_says_what_it_is(world: Any, path: str) -> None:
     refused = sent(world, "POST", path, {}, TURN)
     assert (refused.status_code, refused.json()["error_code"]) == (400, "INVALID_BODY")
     assert "Content-Type: application/json" in refused.text
+    packed = sent(world, "POST", path, {**JSON, "Content-Encoding": "gzip"}, TURN)
+    assert (packed.status_code, packed.json()["error_code"]) == (400, "INVALID_BODY")
+    assert "gzip" in packed.text
 
 
 def test_nothing_needs_no_type(world: Any) -> None:

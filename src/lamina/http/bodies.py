@@ -148,8 +148,16 @@ async def read_json(
 ) -> tuple[bytes, JsonScan | None]:
     """The body, and what was counted of it as it came; None for a small one that cannot pass a bound.
 
-    Raises ``TooLarge`` (BODY_TOO_LARGE, BODY_TOO_COMPLEX), and what ``HeldBody.hold`` raises, all as early as they can be known.
+    Raises ``TooLarge`` (BODY_TOO_LARGE, BODY_TOO_COMPLEX), ``Malformed`` (INVALID_BODY) for one that is packed, and what
+    ``HeldBody.hold`` raises, all as early as they can be known.
     """
+    coding = http.headers.get("content-encoding", "").strip().lower()
+    if coding not in ("", "identity"):
+        raise Malformed(
+            "INVALID_BODY",
+            f"the content encoding is {coding[:64]}",
+            hint="send the body as it is, without Content-Encoding",
+        )
     declared = http.headers.get("content-length")
     if declared is not None and declared.isdigit():
         if int(declared) > bytes_max:
