@@ -55,6 +55,28 @@ def test_a_merge_is_followed_by_every_name_and_seen_from_before_it_is_not(world:
     assert captured["event_id"] not in {event["id"] for event in events}
 
 
+def test_who_was_found_to_be_another_is_known_as_whoever_that_was_found_to_be(
+    world: Any, memory: Memory
+) -> None:
+    memory.tell(
+        {
+            "kind": "triple",
+            "subject": {"type": "entity", "name": "Rob"},
+            "predicate": "likes",
+            "object": {"type": "literal", "datatype": "string", "value": "tea"},
+        },
+        START,
+    )
+    memory.derive()
+    for name, into in (("rob", "bob"), ("bob", "robert")):
+        world.clock.at += SECOND_US
+        world.post(f"/v1/entities/{of(name)}/merge", {"scope": SCOPE, "into": of(into)})
+        memory.derive()
+    whole = world.get(f"/v1/entities/{of('robert')}", scope=SCOPE)
+    assert whole["known_as"] == sorted([of("bob"), of("rob")])
+    assert sorted(whole["names"]) == ["Bob", "Rob", "Robert"]
+
+
 def test_a_split_takes_the_merge_back(world: Any, memory: Memory) -> None:
     world.post(f"/v1/entities/{of('bob')}/merge", {"scope": SCOPE, "into": of("robert")})
     memory.derive()

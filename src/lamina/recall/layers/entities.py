@@ -65,17 +65,25 @@ class EntityReads:
     def _known_as(
         self, request: EntityRequest, entries: list[Event], tenant_id: str, seen_at: Instant | None
     ) -> list[str]:
-        merged = {
-            each.entity
-            for each in map(sameness_of, entries)
-            if isinstance(each, EntityMerge) and each.into == request.entity_id
-        }
+        """Who was found to be this entity, at once or through others."""
+        scope = Scope(request.scope)
+        found: set[str] = set()
+        front = _merged_into(request.entity_id, entries)
+        while front:
+            each = front.pop()
+            found.add(each)
+            decided = deciding_entries(self._store, tenant_id, scope, each, seen_at=seen_at)
+            front |= _merged_into(each, decided) - found
         return sorted(
             each
-            for each in merged
-            if standing_entity(self._store, tenant_id, Scope(request.scope), each, seen_at=seen_at)
-            == request.entity_id
+            for each in found - {request.entity_id}  # two may merge in a circle at one moment
+            if standing_entity(self._store, tenant_id, scope, each, seen_at=seen_at) == request.entity_id
         )
+
+
+def _merged_into(entity: str, entries: list[Event]) -> set[str]:
+    decided = map(sameness_of, entries)
+    return {each.entity for each in decided if isinstance(each, EntityMerge) and each.into == entity}
 
 
 def _decision(entry: Event) -> EntityDecision:
