@@ -65,6 +65,9 @@ def run_doctor(settings: Settings, url: str | None, *, as_json: bool, repair: bo
             checks.append(look())
         except LaminaError as error:
             checks.append(Check(name, "fail", f"{error.code}: {error.message}", error.hint or ""))
+        except OSError as error:  # a full disk is what somebody asks the doctor about
+            what = error.strerror or type(error).__name__
+            checks.append(Check(name, "fail", f"{what}: {error.filename or settings.data.absolute()}"))
     if as_json:
         print(to_json([asdict(check) for check in checks]).decode())
     else:
@@ -137,6 +140,10 @@ def _folder(folder: Path, *, served: Callable[[], bool]) -> Check:
             else "choose another with --data or LAMINA_DATA"
         )
         return Check("data folder", "fail", f"{there} is not writable", hint)
+    if os.path.lexists(folder) and not folder.is_dir():
+        return Check(
+            "data folder", "fail", f"{folder} is no folder", "choose another with --data or LAMINA_DATA"
+        )
     if not _has_memory(folder):
         hint = _ELSEWHERE if served() else "lamina serve makes it, or name another with --data"
         return Check("data folder", "note", f"{folder} holds no memory", hint)

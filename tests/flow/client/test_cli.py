@@ -413,6 +413,18 @@ def test_what_is_pasted_into_a_report_holds_no_password_of_an_address(live, monk
     assert "s3cret" not in shown
 
 
+@pytest.mark.parametrize("name", ["circle", "file"])
+def test_the_doctor_tells_of_a_data_folder_that_cannot_be_one(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("lamina.cli.doctor._model", lambda: _fine("model"))
+    monkeypatch.setattr("lamina.cli.doctor._parser", lambda: _fine("parser"))
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "file").touch()
+    result = CliRunner().invoke(app, ["doctor", "--data", str(tmp_path / name), "--json"])
+    checks = {check["name"]: check for check in json.loads(result.stdout)}
+    assert checks["data folder"]["state"] == "fail"
+    assert checks["data folder"]["found"].endswith("is no folder")
+
+
 @pytest.mark.parametrize("answers", [True, False])
 def test_the_doctor_says_which_folder_it_looked_at(live, tmp_path, monkeypatch, answers):
     monkeypatch.setattr("lamina.cli.doctor._model", lambda: _fine("model"))
