@@ -90,7 +90,7 @@ def _measured(folder: Path, data: Path) -> tuple[dict[str, Any], str]:
             "writes": len(times),
         }
     store.close()
-    (plain,), (sealed,) = (list((folder / name).iterdir()) for name in ("plain", "sealed"))
+    (plain,), (sealed,) = (list((folder / name).glob("*.backup")) for name in ("plain", "sealed"))
     figures["sizes"] = {
         "database_mb": round(database.stat().st_size / 1e6, 1),
         "backup_mb": round(plain.stat().st_size / 1e6, 1),

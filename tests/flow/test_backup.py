@@ -18,7 +18,7 @@ from given import NOON, TENANT, append
 from lamina.access.chain import check_chains
 from lamina.cli import damage
 from lamina.cli.local_socket import lock_of
-from lamina.errors import LaminaError, Unavailable
+from lamina.errors import Invalid, LaminaError, Unavailable
 from lamina.kernel.time import SECOND_US
 from lamina.store.backups.folder import BackupFolder
 from lamina.store.ports.packs import PackKind, StoredPack
@@ -149,7 +149,7 @@ def test_a_database_that_is_damaged_is_not_backed_up(data: Path) -> None:
     with pytest.raises(LaminaError) as caught:
         backed_up(data)
     assert caught.value.code == "DATABASE_DAMAGED"
-    assert list(made.path.parent.iterdir()) == [made.path]
+    assert list(made.path.parent.glob("*.backup*")) == [made.path]
     assert not (data / "backing-up").exists()
 
 
@@ -217,6 +217,18 @@ def test_a_damaged_backup_leaves_the_folder_as_it_was(data: Path, tmp_path: Path
     assert code_of(tmp_path, tmp_path / "second") == "INVALID_BACKUP"
 
 
+def test_two_folders_of_one_name_do_not_delete_each_others_backups(data: Path, tmp_path: Path) -> None:
+    ours = backed_up(data).path
+    namesake = memory(tmp_path / "elsewhere" / data.name)
+    theirs = BackupFolder(data.with_name("backups"), namesake)
+    with pytest.raises(Invalid, match="INVALID_SETTING") as refused:
+        backed_up(namesake, into=theirs)
+    assert str(data) in refused.value.message
+    assert list(ours.parent.glob("*.backup*")) == [ours]
+    data.rename(tmp_path / "moved-away")
+    assert backed_up(namesake, into=theirs, made_at=NOON + HOUR)  # whose they were is no more
+
+
 def test_the_newest_are_kept_and_nothing_else_is_deleted(data: Path) -> None:
     folder = BackupFolder(data.with_name("backups"), data)
     made = [backed_up(data, made_at=NOON + number // 2 * HOUR).path for number in range(4)]
@@ -243,7 +255,7 @@ def test_a_kill_at_any_moment_leaves_all_of_it_or_nothing(data: Path, tmp_path: 
     done = ran(script, work, str(data), str(backups), str(ROUNDS), "7", seconds=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("\n") == ROUNDS
-    for path in backups.iterdir():
+    for path in backups.glob("*.backup*"):
         assert path.suffix == ".backup"
         verify(path, lambda _: None)
     restored = list(tmp_path.glob("restored*")) if work == "restore" else [data]

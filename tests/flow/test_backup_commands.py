@@ -46,7 +46,7 @@ def test_commands_make_check_and_restore(data: Path, tmp_path: Path) -> None:
     key.write_bytes(os.urandom(32))
     given = {"LAMINA_ISSUERS": str(issuers), "LAMINA_TOKEN": "very secret", "LAMINA_PORT": "8123"}
     code, said = lamina("backup", "--data", data, "--to", tmp_path / "b", "--key-file", key, **given)
-    [made] = (tmp_path / "b").iterdir()
+    [made] = (tmp_path / "b").glob("*.backup")
     assert (code, said.splitlines()[0]) == (0, str(made))
     assert lamina("restore", "--verify", made)[0] == 2
     code, said = lamina("restore", "--verify", made, "--key-file", key)
@@ -111,7 +111,7 @@ def test_a_restore_without_the_key_file_says_which_signing_keys_are_lost(data: P
     signature = keyring.sign(TENANT, "k1", b"text", NOON)
     store.close()
     assert lamina("backup", "--data", data, "--to", tmp_path / "b")[0] == 0
-    [made] = (tmp_path / "b").iterdir()
+    [made] = (tmp_path / "b").glob("*.backup")
     code, said = lamina("restore", made, "--data", tmp_path / "second", "--without-tombstones")
     assert (code, f"  k1 of {TENANT}" in said.splitlines()) == (0, True)
     assert f"put it back at {tmp_path / 'second' / 'relay.key'}" in said

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final
 
-from lamina.errors import Unavailable
+from lamina.errors import Invalid, Unavailable
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.flushing import sync_folder
 
 __all__ = ["BackupFolder"]
 
-_END, _UNFINISHED = ".backup", ".unfinished"
+_END, _UNFINISHED, _OWNER = ".backup", ".unfinished", ".owner"
 _STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 
@@ -26,7 +26,8 @@ class BackupFolder:
 
     def __init__(self, folder: Path, data: Path) -> None:
         self._folder = folder
-        self._name = re.sub(r"[^A-Za-z0-9._-]", "-", os.path.basename(os.path.realpath(data))) or "lamina"
+        self._data = os.path.realpath(data)
+        self._name = re.sub(r"[^A-Za-z0-9._-]", "-", os.path.basename(self._data)) or "lamina"
         self._own = re.compile(re.escape(self._name) + r"-(\d{8}T\d{6}Z)(?:-(\d+))?" + re.escape(_END))
 
     def listed(self) -> list[Path]:
@@ -47,10 +48,12 @@ class BackupFolder:
     def put(self, at: Instant, write: Callable[[IO[bytes]], bool]) -> Path | None:
         """A backup that ``write`` filled, under its own name and on disk; None where it says that it stopped.
 
-        Until then it has another name, which nobody takes for a backup. Raises ``Unavailable`` (CANNOT_WRITE_BACKUP).
+        Until then it has another name, which nobody takes for a backup. Raises ``Unavailable`` (CANNOT_WRITE_BACKUP), and ``Invalid``
+        (INVALID_SETTING) where backups of another data folder of this name go there, which would be taken for its own.
         """
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._claim()
             self._sweep()
             target = self._free_name(at)
             unfinished = target.with_name(target.name + _UNFINISHED)
@@ -89,6 +92,23 @@ class BackupFolder:
         except OSError as error:
             raise _cannot_write(self._folder, error) from error
         return gone
+
+    def _claim(self) -> None:
+        """Note whose backups of this name these are; a data folder that is there no more has left them."""
+        note = self._folder / f"{self._name}{_OWNER}"
+        owner = os.fsdecode(note.read_bytes()) if note.is_file() else ""
+        if owner == self._data:
+            return
+        if owner and os.path.isdir(owner) and not os.path.samefile(owner, self._data):
+            raise Invalid(
+                "INVALID_SETTING",
+                f"the backups of {owner} go to {self._folder}, and could not be told from those of {self._data}",
+                hint="name a folder for each data folder with --to or LAMINA_BACKUP_FOLDER",
+                details={"setting": "LAMINA_BACKUP_FOLDER"},
+            )
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(note, flags, 0o600), "wb") as file:
+            file.write(os.fsencode(self._data))
 
     def _free_name(self, at: Instant) -> Path:
         stem = f"{self._name}-{datetime.fromtimestamp(at // SECOND_US, UTC).strftime(_STAMP)}"
