@@ -24,7 +24,6 @@ from lamina.recall.naming import Naming
 from lamina.recall.placing import Held
 from lamina.recall.plan import NARROW, WIDE, Breadth
 from lamina.recall.recalling import Recalling
-from lamina.recall.superseded import Superseded
 from lamina.recall.weighed import RECORD_WEIGHTS
 from lamina.store.ports.records import Records
 from lamina.types.recall import Budgets, Recall
@@ -182,7 +181,7 @@ class Associator:
             ]
         events = [
             Remembered(
-                text=f"{_quoted(each.value, each.superseded, found.terms)}{change_mark(each.changed)}",
+                text=f"{_quoted(each.value, each, found.terms)}{change_mark(each.changed)}",
                 relevance=relevance,
                 source=each.value.id,
             )
@@ -232,8 +231,8 @@ def _share(score: float) -> float:
     return round(min(1.0, max(0.0, score)), 4)
 
 
-def _quoted(event: Event, superseded: Superseded | None, terms: Sequence[str]) -> str:
+def _quoted(event: Event, held: Held, terms: Sequence[str]) -> str:
     """Who said a turn, and of a long one what the question's terms ask for."""
-    said = Excerpts(reading_of(event), terms).of(_TEXT_CHARS_MAX).words
-    mark = superseded.mark if superseded else ""
+    said = Excerpts(reading_of(event, held.days), terms).of(_TEXT_CHARS_MAX).words  # read as recalls read it
+    mark = held.superseded.mark if held.superseded else ""
     return f"{unquoted(str(event.content.get('role', 'user')))}{mark}: {quoted(said)}"
