@@ -185,3 +185,16 @@ def test_what_was_so_is_over(extractor: RulesExtractor, text: str, claim: str) -
 def test_who_was_allergic_is_so_until_they_say_otherwise(extractor: RulesExtractor) -> None:
     (told,) = read(extractor, "I was allergic to nuts as a kid")
     assert (short(told), told.valid_to) == ("Alice allergic_to nuts", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("I got married to Tom.", "Alice married_to Tom"),
+        ("I got divorced.", "Alice relationship_status divorced"),
+        ("I became vegan.", "Alice diet vegan"),
+    ],
+)
+def test_what_began_is_so_since(extractor: RulesExtractor, text: str, claim: str) -> None:
+    (told,) = read(extractor, text)
+    assert (short(told), told.valid_to) == (claim, None)

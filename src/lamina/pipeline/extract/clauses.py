@@ -27,6 +27,7 @@ _BESIDE = _TABLE.words("beside")
 _JUDGING = _TABLE.words("judging")
 _LASTING = _TABLE.words("lasting")
 _HEDGES = _TABLE.words("hedges")
+_BECOMING = _TABLE.words("becoming")
 _NEVER = _TABLE.words("never")
 _NONE = _TABLE.words("none")
 _ONLY = _TABLE.words("only")
@@ -35,7 +36,8 @@ _UNREAL_MODALS = _TABLE.words("unreal_modals")
 
 @dataclass(slots=True)
 class Clause:
-    """`negated` covers not, never and "no" before an object; `modal` is the modal's lemma; `ended` is "no longer" and "anymore"."""
+    """`negated` covers not, never and "no" before an object; `modal` is the modal's lemma; `ended` is "no longer" and "anymore"; `begins`
+    is "became" and "got": what is told in the past is so since."""
 
     parse: Parse
     verb: Token
@@ -44,6 +46,7 @@ class Clause:
     hedged: bool = False
     negated: bool = False
     ended: bool = False
+    begins: bool = False
     modal: str = ""
     past: bool = False
     progressive: bool = False
@@ -303,6 +306,7 @@ def _stands_beside(clause: Clause, governor: Token) -> bool:
 def _read_auxiliaries(clause: Clause) -> None:
     verb = clause.verb
     clause.past = verb.tag == "VBD"
+    clause.begins = verb.lemma in _BECOMING
     auxiliaries = clause.parse.children(verb, "aux", "auxpass")
     if verb.dep == "conj" and verb.tag in ("VB", "VBG", "VBN") and not auxiliaries:
         auxiliaries = clause.parse.children(clause.parse.head(verb), "aux", "auxpass")  # "I'll go and buy it"
@@ -312,6 +316,7 @@ def _read_auxiliaries(clause: Clause) -> None:
             clause.modal = "will" if lemma in ("will", "'ll") else lemma
         elif aux.dep == "auxpass":
             clause.passive = True
+            clause.begins = lemma in _BECOMING
             clause.past = clause.past or aux.tag in ("VBD", "VBN")
         elif lemma == "have":
             clause.perfect = True
