@@ -182,6 +182,11 @@ def test_what_was_so_is_over(extractor: RulesExtractor, text: str, claim: str) -
     assert (short(told), told.valid_to) == (claim, NOW)
 
 
+def test_what_a_thing_had_it_has(extractor: RulesExtractor) -> None:
+    (told,) = read(extractor, "My house had four rooms.")
+    assert (short(told), told.valid_to) == ("Alice's house room_count 4", None)
+
+
 def test_who_was_allergic_is_so_until_they_say_otherwise(extractor: RulesExtractor) -> None:
     (told,) = read(extractor, "I was allergic to nuts as a kid")
     assert (short(told), told.valid_to) == ("Alice allergic_to nuts", None)

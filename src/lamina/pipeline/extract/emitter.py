@@ -167,7 +167,8 @@ class Emitter:
             qualifiers = (*qualifiers, *put_to)
         valid_from, valid_to = validity.valid_from, validity.valid_to
         over = (past or clause.ended) and not (clause.negated or clause.perfect or clause.begins)
-        if over and words.passes(predicate) and valid_to is None:
+        of_person = subject.type == "person"
+        if over and words.passes(predicate, of_person=of_person) and valid_to is None:
             matches = self.times.of_clause(self.parse, clause.verb)
             valid_to = self.times.validity(matches, "event").valid_to or self._now
         if clause.ended:

@@ -83,11 +83,12 @@ STATIVE: Final = _TABLE.words("stative")
 allergic is so still until they say otherwise."""
 
 
-def passes(predicate: str) -> bool:
-    """Whether it tells a state: what is a favourite, a count or an attribute of somebody is one, whatever its name."""
-    return predicate in STATIVE or (
-        predicate not in PREDICATES and describe(predicate, past=True).kind != "event"
-    )
+def passes(predicate: str, *, of_person: bool) -> bool:
+    """Whether it tells a state: a favourite, a count or an attribute of a person is one, whatever its name. A book that had
+    341 pages has them still."""
+    if predicate in PREDICATES or not of_person:
+        return predicate in STATIVE
+    return describe(predicate, past=True).kind != "event"
 
 
 def canonical_count(noun: str) -> str:
