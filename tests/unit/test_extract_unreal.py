@@ -175,6 +175,7 @@ def test_none_of_a_thing_is_denied_and_never_claimed(
         ("My salary was 50,000 dollars", "Alice salary 50,000 dollars"),
         ("My favorite band was Oasis", "Alice favourite_band Oasis"),
         ("Tom was my best friend", "Alice friend_of Tom"),
+        ("I was into jazz", "Alice likes jazz"),
     ],
 )
 def test_what_was_so_is_over(extractor: RulesExtractor, text: str, claim: str) -> None:

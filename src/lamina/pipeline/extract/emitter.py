@@ -168,7 +168,8 @@ class Emitter:
         valid_from, valid_to = validity.valid_from, validity.valid_to
         over = (past or clause.ended) and not (clause.negated or clause.perfect or clause.begins)
         of_person = subject.type == "person"
-        if over and words.passes(predicate, of_person=of_person) and valid_to is None:
+        taste = clause.lemma == "be" and kind == "preference"  # "I was into jazz"
+        if over and valid_to is None and (taste or words.passes(predicate, of_person=of_person)):
             matches = self.times.of_clause(self.parse, clause.verb)
             valid_to = self.times.validity(matches, "event").valid_to or self._now
         if clause.ended:
