@@ -16,7 +16,16 @@ from collections.abc import Callable
 from typing import Final
 from unicodedata import category, combining
 
-__all__ = ["escaped", "is_plain", "on_one_line", "quoted", "shown", "unquoted", "without_markers"]
+__all__ = [
+    "cut_between_words",
+    "escaped",
+    "is_plain",
+    "on_one_line",
+    "quoted",
+    "shown",
+    "unquoted",
+    "without_markers",
+]
 
 _ZWNJ, _ZWJ = "\u200c", "\u200d"
 _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\ufe0e", "\ufe0f", "\u20e3"
@@ -82,6 +91,14 @@ def is_plain(text: str) -> bool:
 def on_one_line(text: str) -> str:
     """``shown`` on one line: every run of blanks and line breaks is one blank, and none is at the ends."""
     return " ".join(shown(text).split())
+
+
+def cut_between_words(text: str, chars: int) -> str:
+    """Up to so many characters of a line, as whole words: half a figure is another figure. A word that takes half of them is cut itself."""
+    if len(text) <= chars:
+        return text
+    blank = text.rfind(" ", chars // 2, chars + 1)
+    return text[: chars if blank < 0 else blank]
 
 
 def without_markers(text: str) -> str:
