@@ -7,17 +7,25 @@ from typing import Any
 
 import pytest
 
-from given import TENANT
+from given import ALICE, TENANT, append
+from lamina.access.policy import Decision, PolicyPermits
 from lamina.kernel.changes import may_have_changed
+from lamina.kernel.events import Context, Directives
+from lamina.kernel.operations import Call, Grant, Principal
 from lamina.kernel.records import Layer
+from lamina.kernel.scopes import Scope
 from lamina.kernel.time import rfc3339
 from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.nearness import Nearness
+from lamina.recall.layers.claims import ClaimReads
+from lamina.types.layer_requests import BeliefsRequest
+from policies import OpenPolicy
 from told import ANA, BOB, DAY, START, Memory
 
 SCOPE = "org:acme/user:ana"
+TEAM = Scope("org:acme/team:eng")
 
 
 def marks(memory: Memory, seen_at: int | None = None) -> dict[str, str]:
@@ -29,6 +37,32 @@ def marks(memory: Memory, seen_at: int | None = None) -> dict[str, str]:
         if mark is not None:
             found[fact.text] = mark.event_id
     return found
+
+
+class AllBut(OpenPolicy):
+    """Allows everything but one scope."""
+
+    def __init__(self, denied: Scope | None) -> None:
+        self.denied = denied
+
+    def decide(self, principal: Principal, grant: Grant) -> Decision:
+        return Decision(grant, allowed=grant.scope != self.denied, tier="scope", preset="dev_local")
+
+
+def marked_beliefs(
+    memory: Memory, *, scope: Scope = ALICE, denied: Scope | None = None, as_of: int | None = None
+) -> dict[str, str]:
+    """The beliefs that may have changed, by what they say, and the turn that says so, for a reader of all scopes but one."""
+    principal = Principal(tenant_id=TENANT, actor="user:ana", channel="test")
+    call = Call(principal, "req_1", memory.clock.at, PolicyPermits(AllBut(denied), principal))
+    asked = BeliefsRequest(scope=scope, as_of=None if as_of is None else rfc3339(as_of))
+    page = ClaimReads(memory.store).beliefs(asked, call).result
+    assert page.items
+    return {
+        each.in_words.partition(" (may have changed ")[0]: each.may_have_changed.event_id
+        for each in page.items
+        if each.may_have_changed is not None
+    }
 
 
 def test_a_later_turn_of_the_matter_marks_the_older_fact(memory: Memory) -> None:
@@ -146,6 +180,82 @@ def test_a_quoted_turn_is_marked_by_the_fact_that_the_question_is_about(world: A
     assert f"(may have changed: {marker})" in told
     told, _ = line("Where does Ana live?")
     assert "may have changed" not in told
+
+
+def test_a_belief_has_the_newest_mark_of_the_facts_that_it_rests_on(memory: Memory) -> None:
+    memory.tell("I like running.", START)
+    told = memory.tell("I like tea.", START)
+    memory.derive()
+    turn = memory.tell("These days running hurts.", START + DAY)
+    memory.derive()
+    assert marked_beliefs(memory) == {"Ana likes running": turn.id}
+    assert marked_beliefs(memory, as_of=told.recorded_at) == {}
+    newer = memory.tell("Running is over for me now.", START + 2 * DAY)
+    memory.derive()
+    assert marked_beliefs(memory) == {"Ana likes running": newer.id}
+    assert marked_beliefs(memory, as_of=turn.recorded_at) == {"Ana likes running": turn.id}
+    memory.tell("I like running.", START + 3 * DAY)
+    memory.derive()
+    assert marked_beliefs(memory) == {}
+    last = memory.tell("These days running hurts.", START + 4 * DAY)
+    memory.derive()
+    assert marked_beliefs(memory) == {"Ana likes running": last.id}
+    memory.cancel(last)
+    memory.derive()
+    assert marked_beliefs(memory) == {}
+
+
+def test_a_mark_of_a_fact_that_the_reader_may_not_see_is_none_of_a_belief(memory: Memory) -> None:
+    for text, at in (("I like running.", START), ("These days running hurts.", START + DAY)):
+        memory.clock.at += DAY
+        (turn,) = append(
+            memory.store, text, content={"kind": "message", "role": "user", "text": text}, caller=ANA.id, subject=ANA,
+            observed_actor=ANA, context=Context(observed_at=at), directives=Directives(consolidate_into=TEAM),
+        )  # fmt: skip
+        memory.derive()
+    assert marked_beliefs(memory, scope=TEAM) == {"Ana likes running": turn.id}
+    assert marked_beliefs(memory, scope=TEAM, denied=ALICE) == {}
+
+
+def test_every_read_of_a_belief_says_by_which_turn_it_may_have_changed(world: Any) -> None:
+    memory = Memory(world.store, world.clock)
+    world.event("I live in Lisbon. I like running.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    turn = world.event("These days running hurts.", SCOPE, actor="user:ana")
+    world.clock.at += DAY
+    memory.derive()
+
+    def reads() -> list[Any]:
+        listed = world.get("/v1/beliefs", scope=SCOPE)["items"]
+        (lives, likes) = sorted(listed, key=lambda each: each["claim"]["predicate"] == "likes")
+        assert lives["may_have_changed"] is None
+        why = world.get("/v1/beliefs/why", belief_id=likes["id"])
+        told.append(why["narrative"])
+        packs = [
+            world.post("/v1/recall", {"scope": SCOPE, "query": "What does Ana like?", **asked}).json()
+            for asked in ({}, {"include": ["beliefs"]})
+        ]
+        ranked = [each for pack in packs for each in pack["layers"]["beliefs"] if each["id"] == likes["id"]]
+        assert len(ranked) == 2
+        return [
+            each["may_have_changed"]
+            for each in (
+                likes,
+                world.get(f"/v1/beliefs/{likes['id']}"),
+                why["belief"],
+                world.get(f"/v1/why/{likes['id']}")["record"],
+                *ranked,
+            )
+        ]
+
+    told: list[str] = []
+    mark = {"event_id": turn.id, "observed_at": rfc3339(turn.context.observed_at)}
+    assert reads() == [mark] * 6
+    assert f"It may have changed since: “These days running hurts.” ({turn.id})." in told[0]
+    memory.cancel(turn)
+    memory.derive()
+    assert reads() == [None] * 6
+    assert "may have changed" not in told[1]
 
 
 @pytest.mark.parametrize(

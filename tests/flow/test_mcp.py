@@ -250,7 +250,7 @@ def test_a_secret_in_a_fact_is_no_part_of_a_resource(world: Any) -> None:
     story(world, run, MODERN)
 
 
-def test_a_fact_that_may_have_changed_says_so_wherever_it_is_told(world: Any) -> None:
+def test_what_may_have_changed_says_so_wherever_it_is_told(world: Any) -> None:
     memory = Memory(world.store, world.clock)
     world.event("I like running.", "user:local", actor="user:ana")
     world.clock.at += DAY
@@ -258,6 +258,7 @@ def test_a_fact_that_may_have_changed_says_so_wherever_it_is_told(world: Any) ->
     memory.derive()
     facts = world.get("/v1/facts", scope="user:local")["items"]
     (fact_id,) = [each["id"] for each in facts if each["text"] == "Ana likes running"]
+    (belief_id,) = world.ids("/v1/beliefs", scope="user:local")
     words = f"Ana likes running (may have changed {day_text(turn.context.observed_at, None)})"
 
     async def run(client: Client) -> None:
@@ -265,6 +266,8 @@ def test_a_fact_that_may_have_changed_says_so_wherever_it_is_told(world: Any) ->
         assert f"- {words} [{fact_id}]" in read.contents[0].text  # type: ignore[union-attr]
         text, _ = await said(client, "why", id=fact_id)
         assert f"Fact: {words} (" in text
+        text, _ = await said(client, "why", id=belief_id)
+        assert f"Belief: {words} (supported" in text
 
     story(world, run, MODERN)
 

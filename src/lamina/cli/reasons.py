@@ -15,7 +15,7 @@ from lamina.kernel.local import LocalTime, day_text, offset_of_or_none
 from lamina.kernel.records import Stance
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
-from lamina.kernel.views.parts import ClaimedView, DerivedView, claim_in_words
+from lamina.kernel.views.parts import ClaimedView, DerivedView
 
 __all__ = ["InWords", "in_words", "require_explicable", "words_of"]
 
@@ -82,12 +82,12 @@ def _fact(fact: FactView) -> InWords:
     said = f"fact, {_holds(fact)}"
     if fact.superseded_by is not None:
         said += f", superseded by {fact.superseded_by}"
-    return InWords(_claimed(fact), said)
+    return InWords(fact.in_words, said)
 
 
 def _belief(belief: BeliefView) -> InWords:
     doubt = "" if belief.stance is Stance.SUPPORTED else belief.stance.value
-    return InWords(_claimed(belief), f"belief, {_holds(belief)}", doubt)
+    return InWords(belief.in_words, f"belief, {_holds(belief)}", doubt)
 
 
 def _episode(episode: EpisodeView) -> InWords:
@@ -120,13 +120,6 @@ _READ: Final[dict[Prefix, Callable[[Client, str], _RecordView]]] = {
     Prefix.CONCEPT: lambda client, record_id: client.understanding.get(record_id),
     Prefix.EVENT: lambda client, record_id: client.events.get(record_id),
 }
-
-
-def _claimed(record: FactView | BeliefView) -> str:
-    if isinstance(record, FactView):
-        return record.in_words
-    claim = record.claim
-    return claim_in_words(claim.subject, claim.predicate, claim.object, negated=claim.negated)
 
 
 def _holds(record: DerivedView) -> str:

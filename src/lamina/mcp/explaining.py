@@ -13,7 +13,6 @@ from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.relay import rests_on
 from lamina.kernel.shown import on_one_line, quoted
 from lamina.kernel.time import rfc3339
-from lamina.kernel.views.parts import claim_in_words
 from lamina.mcp.arguments import Reason, WhyResult
 
 __all__ = ["explained"]
@@ -89,10 +88,10 @@ def _fact(record_id: str, ask: _Ask) -> _Worded:
 
 def _belief(record_id: str, ask: _Ask) -> _Worded:
     belief = ask("belief", {"belief_id": record_id})
-    claim = belief.claim
-    words = claim_in_words(claim.subject, claim.predicate, claim.object, negated=claim.negated)
     stance = f"{belief.stance.value}, confidence {belief.confidence:.2f}"
-    return _Worded(f"Belief: {on_one_line(words)} ({stance})", tuple(each.id for each in belief.supports))
+    return _Worded(
+        f"Belief: {on_one_line(belief.in_words)} ({stance})", tuple(each.id for each in belief.supports)
+    )
 
 
 def _episode(record_id: str, ask: _Ask) -> _Worded:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from lamina.kernel.changes import MayHaveChanged, may_have_changed
 from lamina.kernel.events import Event
 from lamina.kernel.heads import RecordHead
-from lamina.kernel.records import Belief, Concept, Fact, Record, Support
+from lamina.kernel.records import Belief, Concept, Fact, Layer, Record, Support
+from lamina.kernel.ties import Tie
+from lamina.kernel.time import Instant
 from lamina.language.quarantine import quarantine_of_words
 from lamina.store.ports.log import EventLog
+from lamina.store.ports.store import Store
+from lamina.store.queries import MayRead, Shown
 
-__all__ = ["Changes", "changes_of"]
+__all__ = ["Changes", "among", "changes_behind", "changes_of", "facts_seen", "rested_on"]
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The marks of some facts, the turns that they point at, and by their ids the ``turns`` that told such a fact, with its mark.
 
-    ``behind`` has by the id of a belief or a concept those of the facts behind it that may have changed.
+    ``behind`` has by the id of a belief or a concept the facts behind it.
     """
 
     marks: Mapping[str, MayHaveChanged]
@@ -31,7 +35,7 @@ class Changes:
         """That of a fact, or the newest of the facts that a belief rests on; None of a concept, which tells of more than one."""
         if not isinstance(record, Belief):
             return self.marks.get(record.id)
-        marks = [self.marks[fact.id] for fact in self.behind.get(record.id, ())]
+        marks = [self.marks[fact.id] for fact in self.behind.get(record.id, ()) if fact.id in self.marks]
         return max(marks, key=lambda mark: (mark.observed_at, mark.event_id), default=None)
 
     def told_in(self, concept: Concept) -> str:
@@ -40,7 +44,9 @@ class Changes:
         return " ".join(
             f"{fact.text}."
             for fact in self.behind.get(concept.id, ())
-            if (fact.id in cited or fact.text in concept.summary) and not quarantine_of_words(fact.text)
+            if fact.id in self.marks
+            and (fact.id in cited or fact.text in concept.summary)
+            and not quarantine_of_words(fact.text)
         )
 
 
@@ -59,3 +65,37 @@ def changes_of(
     standing = {i: each for i, each in events.items() if not each.excluded}
     kept = {i: mark for i, mark in marks.items() if mark.event_id in standing}
     return Changes(kept, standing)
+
+
+def rested_on(beliefs: Sequence[Belief], shown: Shown) -> dict[str, Collection[str]]:
+    """By its id, what the version of each belief counts, on either side; of one that an older release derived, all that it rested on."""
+    older = shown.sources_of([each.id for each in beliefs if not each.evidence])
+    return {each.id: {one.source_id for one in each.evidence} or older.get(each.id, ()) for each in beliefs}
+
+
+def facts_seen(heads: Iterable[RecordHead], may_read: MayRead) -> dict[str, RecordHead]:
+    """The facts among what beliefs rest on that the reader may see: they may lie in another scope than the belief."""
+    return {
+        each.id: each
+        for each in heads
+        if each.layer is Layer.FACTS and not each.excluded and may_read(each.scope)
+    }
+
+
+def among(
+    sources: Mapping[str, Iterable[str]], facts: Mapping[str, RecordHead]
+) -> dict[str, Sequence[RecordHead]]:
+    """Of what each record rests on, those facts."""
+    return {i: [facts[each] for each in ids if each in facts] for i, ids in sources.items()}
+
+
+def changes_behind(
+    store: Store, tenant_id: str, may_read: MayRead, beliefs: Sequence[Belief], seen_at: Instant | None
+) -> Changes:
+    """The marks of the facts that beliefs rest on, as the reader sees them now or as of ``seen_at``."""
+    shown = Shown(store.records, tenant_id, may_read, seen_at=seen_at)
+    sources = rested_on(beliefs, shown)
+    marked = shown.supports_related({i for each in sources.values() for i in each}, Tie.MAY_CHANGE)
+    facts = facts_seen(store.records.heads(tenant_id, marked, seen_at=seen_at).values(), may_read)
+    changes = changes_of(store.log, tenant_id, list(facts.values()), marked)
+    return replace(changes, behind=among(sources, facts))

@@ -14,11 +14,11 @@ from typing import Final
 from lamina.kernel.calibration import Calibration
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.operations import Call
-from lamina.kernel.records import Claim, Concept, Fact, Layer, Record, Support, is_event
+from lamina.kernel.records import Belief, Claim, Concept, Fact, Layer, Record, Support, is_event
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.language.entities import entity_id, normalise_name
-from lamina.recall.changed import changes_of
+from lamina.recall.changed import among, changes_of, facts_seen, rested_on
 from lamina.recall.derived import (
     ENTITY_TOP,
     derived_layers,
@@ -263,30 +263,29 @@ class Gathering:
         looked_at = told | under | {fact.id: fact for fact in facts}
         marked = self._shown.supports_related(looked_at.keys(), Tie.MAY_CHANGE)
         changes = changes_of(log, plan.tenant_id, list(looked_at.values()), marked)
-        behind = {i: [each for each in heads if each.id in changes.marks] for i, heads in below.items()}
         turns = turns_of_changed(plan, event_ids, ends, self._shown.links, changes.marks)
         telling = {fact.event_id for fact in facts}
         events = log.get(plan.tenant_id, {*event_ids, *supersession.corrections, *telling})
         self._shown.resting_on(supersession.corrections | changes.events.keys())
-        return Displayed(events, derived, replace(changes, turns=turns, behind=behind), self._shown.links)
+        return Displayed(events, derived, replace(changes, turns=turns, behind=below), self._shown.links)
 
-    def _facts_below(self, derived: DerivedLayers) -> dict[str, list[RecordHead]]:
-        """By its id, the facts behind each belief and concept that a block has room for, as the plan sees them."""
+    def _facts_below(self, derived: DerivedLayers) -> dict[str, Sequence[RecordHead]]:
+        """By its id, the facts behind each belief, and behind each concept that a block has room for as the plan sees them."""
         plan = self._plan
-        shares = plan.block.shares if plan.block is not None else {}
         best = {
             layer: [one.record for one in derived.by_layer.get(layer, [])[: plan.limits.get(layer, 0)]]
             for layer in (Layer.BELIEFS, Layer.UNDERSTANDING)
-            if layer in shares
         }
-        sources: dict[str, Sequence[str]] = {}
-        if beliefs := best.get(Layer.BELIEFS):
-            sources |= self._shown.cited_by([each.id for each in beliefs], SOURCES_MAX)
-        for concept in best.get(Layer.UNDERSTANDING, ()):
-            sources[concept.id] = concept.inputs if isinstance(concept, Concept) else ()
-        ids = {i for each in sources.values() for i in each if not is_event(i)}
-        heads = claims_of(plan, ids, self._heads(ids)) if ids else {}
-        return {i: [heads[each] for each in below if each in heads] for i, below in sources.items()}
+        rested = rested_on([each for each in best[Layer.BELIEFS] if isinstance(each, Belief)], self._shown)
+        inputs = {each.id: each.inputs for each in best[Layer.UNDERSTANDING] if isinstance(each, Concept)}
+        if plan.block is None or Layer.UNDERSTANDING not in plan.block.shares:
+            inputs = {}
+        ids = {
+            i for sources in (rested, inputs) for each in sources.values() for i in each if not is_event(i)
+        }
+        heads = self._heads(ids) if ids else {}
+        seen, told = facts_seen(heads.values(), self._call.may_read), claims_of(plan, ids, heads)
+        return among(rested, seen) | among(inputs, told)
 
     def _plain(self, derived: DerivedLayers) -> DerivedLayers:
         """The layers without the words of cancelled events."""

@@ -94,7 +94,7 @@ def _fields(
             return fact_fields(item.value, supports.get(item.id, ()), item.changed, redactions.events)
         case Belief():
             share = redactions.shares.get(item.id, 0.0)
-            return belief_fields(item.value, supports.get(item.id, ()), redacted_fraction=share)
+            return belief_fields(item.value, supports.get(item.id, ()), item.changed, redacted_fraction=share)
         case Episode():
             return episode_fields(item.value, supports.get(item.id, ()))
         case Concept():

@@ -189,7 +189,7 @@ def turns_of_changed(
     words = set(plan.terms)
     found = {}
     for event_id, ids in links.resting_on(event_ids).items():
-        stated = [claims.facts[i] for i in ids if i in claims.facts]
+        stated = [claims.facts[i] for i in ids if i in claims.facts and i not in claims.closed]
         about = [fact for fact in stated if _tells(fact, words)] or stated
         changed = [mark for fact in about if (mark := marks.get(fact.id)) and mark.event_id != event_id]
         if changed:

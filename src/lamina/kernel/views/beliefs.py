@@ -10,14 +10,19 @@ from pydantic import Field
 
 from lamina.kernel.belief_rules import BeliefRules
 from lamina.kernel.calibration import Calibration
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.records import Belief, Stance, Support
 from lamina.kernel.time import Instant
 from lamina.kernel.views.parts import (
+    ChangeView,
     ClaimedView,
     ObjectView,
     ReferenceView,
     Stamp,
+    change_fields,
+    changed_in_words,
     claim_fields,
+    claim_in_words,
     kind_of,
     object_fields,
     subject_fields,
@@ -93,7 +98,8 @@ class RevisionPolicyView(Result):
 class BeliefView(ClaimedView):
     """A claim about the world with the confidence that its evidence gives it.
 
-    ``supports`` lists both sides, each with its polarity. ``why_url`` explains the belief down to the events.
+    ``supports`` lists both sides, each with its polarity. ``may_have_changed`` is the newest such mark of the facts among them that the
+    reader may see, of either side; null where none has one. ``why_url`` explains the belief down to the events.
     """
 
     partial_reason: (
@@ -105,12 +111,20 @@ class BeliefView(ClaimedView):
     calibration: CalibrationView = CalibrationView()
     supports: list[BeliefSupportView]
     contradicts: list[TensionView]
+    may_have_changed: ChangeView | None = None
     revision_policy: RevisionPolicyView = RevisionPolicyView()
     last_revised_at: Stamp
     revision_count: int
     supporting_evidence_redacted: bool
     supporting_evidence_redacted_fraction: float = Field(ge=0.0, le=1.0)
     why_url: str
+
+    @property
+    def in_words(self) -> str:
+        """The claim in words, and where it may have changed, by a turn of which day."""
+        claim = self.claim
+        words = claim_in_words(claim.subject, claim.predicate, claim.object, negated=claim.negated)
+        return changed_in_words(words, self.may_have_changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +170,7 @@ class BeliefLens:
 def belief_view(
     belief: Belief,
     supports: Sequence[Support] = (),
+    changed: MayHaveChanged | None = None,
     *,
     others: Mapping[str, Belief] | None = None,
     redacted_fraction: float = 0.0,
@@ -163,13 +178,16 @@ def belief_view(
 ) -> BeliefView:
     """The view of a belief; ``others`` are those it contradicts, by id, where they are at hand. With a ``lens`` all of these are as it
     shows them already."""
-    fields = belief_fields(belief, supports, others=others, redacted_fraction=redacted_fraction, lens=lens)
+    fields = belief_fields(
+        belief, supports, changed, others=others, redacted_fraction=redacted_fraction, lens=lens
+    )
     return BeliefView(**fields)
 
 
 def belief_fields(
     belief: Belief,
     supports: Sequence[Support] = (),
+    changed: MayHaveChanged | None = None,
     *,
     others: Mapping[str, Belief] | None = None,
     redacted_fraction: float = 0.0,
@@ -204,6 +222,7 @@ def belief_fields(
             for support in supports_held(belief, supports)
         ],
         "contradicts": [_tension(belief, other_id, known.get(other_id)) for other_id in belief.contradicts],
+        "may_have_changed": change_fields(changed),
         "supporting_evidence_redacted": redacted_fraction > 0.0,
         "supporting_evidence_redacted_fraction": redacted_fraction,
         "why_url": f"/v1/beliefs/why?belief_id={belief.id}",

@@ -7,15 +7,18 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from lamina.kernel.changes import MayHaveChanged, change_mark
+from lamina.kernel.changes import MayHaveChanged
 from lamina.kernel.records import Fact, Loop, Support
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.kernel.views.parts import (
+    ChangeView,
     ClaimedView,
     ObjectView,
     ReferenceView,
     Stamp,
+    change_fields,
+    changed_in_words,
     claim_fields,
     claim_in_words,
     object_fields,
@@ -34,13 +37,6 @@ class AuthorView(Result):
 
     id: str
     name: str
-
-
-class ChangeView(Result):
-    """The later turn by which a fact may have changed, and when it was said."""
-
-    event_id: str
-    observed_at: Stamp
 
 
 class TargetView(Result):
@@ -92,9 +88,7 @@ class FactView(ClaimedView):
     def in_words(self) -> str:
         """The claim in words, and where it may have changed, by a turn of which day."""
         words = self.text or claim_in_words(self.subject, self.predicate, self.object, negated=self.negated)
-        turn = self.may_have_changed
-        changed = None if turn is None else MayHaveChanged(turn.event_id, turn.observed_at)
-        return f"{words}{change_mark(changed)}"
+        return changed_in_words(words, self.may_have_changed)
 
 
 def fact_view(
@@ -131,9 +125,7 @@ def fact_fields(
         "handed_over": fact.handed_over,
         "superseded_by": fact.superseded_by or fact.closed_by,
         "supersedes": fact.supersedes,
-        "may_have_changed": None
-        if changed is None
-        else {"event_id": changed.event_id, "observed_at": changed.observed_at},
+        "may_have_changed": change_fields(changed),
         "target": _target(fact),
         "fades_at": fact.fades_at,
         "vocabulary": None

@@ -11,12 +11,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
+from lamina.kernel.changes import MayHaveChanged, change_mark
 from lamina.kernel.local import offset_text_or_none
 from lamina.kernel.records import Claim, ObjectValue, Record, Subject, Support, layer_of
 from lamina.kernel.time import instant, rfc3339
 from lamina.kernel.wire import Result
 
 __all__ = [
+    "ChangeView",
     "ClaimedView",
     "DerivedId",
     "DerivedView",
@@ -24,6 +26,8 @@ __all__ = [
     "ObjectView",
     "ReferenceView",
     "Stamp",
+    "change_fields",
+    "changed_in_words",
     "claim_fields",
     "claim_in_words",
     "common_fields",
@@ -88,6 +92,24 @@ def claim_in_words(
     said = str(value.value) if isinstance(value, LiteralView) else value.name or value.id
     said = "" if said == "True" else said
     return f"{subject.name or subject.id} {'not ' if negated else ''}{predicate.replace('_', ' ')} {said}".strip()
+
+
+class ChangeView(Result):
+    """The later turn by which a fact may have changed, and when it was said."""
+
+    event_id: str
+    observed_at: Stamp
+
+
+def change_fields(changed: MayHaveChanged | None) -> dict[str, Any] | None:
+    """A mark as a ``ChangeView``."""
+    return None if changed is None else {"event_id": changed.event_id, "observed_at": changed.observed_at}
+
+
+def changed_in_words(words: str, turn: ChangeView | None) -> str:
+    """A claim in words, and where it may have changed, by a turn of which day."""
+    changed = None if turn is None else MayHaveChanged(turn.event_id, turn.observed_at)
+    return f"{words}{change_mark(changed)}"
 
 
 class DerivedView(Result):

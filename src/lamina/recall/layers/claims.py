@@ -14,7 +14,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.views import BeliefView, FactView, belief_view, fact_view
-from lamina.recall.changed import changes_of
+from lamina.recall.changed import changes_behind, changes_of
 from lamina.recall.layers.lenses import lens_of
 from lamina.recall.layers.pages import PageStart
 from lamina.recall.layers.reach import entity_named, reach_of, traversed
@@ -214,10 +214,12 @@ def with_tensions(
     found = records.get(tenant_id, contradicted, seen_at=seen_at)
     others = {key: lens.seen(other) for key, other in found.items() if isinstance(other, Belief)}
     shares = redactions_behind(store, tenant_id, beliefs, {}).shares
+    changes = changes_behind(store, tenant_id, call.may_read, beliefs, seen_at)
     return [
         belief_view(
             lens.seen(belief),
             counting(records, belief, supports(belief.id)),
+            changes.of(belief),
             others=others,
             redacted_fraction=shares.get(belief.id, 0.0),
             lens=lens,

@@ -96,7 +96,7 @@ class BeliefReasons:
             support_graph=SupportGraph(
                 nodes=nodes, edges=walk.edges, truncated=walk.truncated, denied=walk.denied
             ),
-            narrative=f"{told.text} {_figures(view, walk.denied)}",
+            narrative=f"{told.text}{_changed(view, summaries, found)} {_figures(view, walk.denied)}",
             narrative_model=told.by,
         )
         return Answer(result)
@@ -252,6 +252,15 @@ def _told_by_rules(
     because = f" because {joined(told['supports'])}" if told["supports"] else ""
     against = f" Against it speaks {joined(told['against'])}." if told["against"] else ""
     return f"{_stance(belief)} that {_claim(belief)}{because}.{against}"
+
+
+def _changed(view: BeliefView, summaries: Mapping[str, str], found: Mapping[str, Record | Event]) -> str:
+    """By which turn it may have changed, if it may; of one that the graph has no room for, the id."""
+    turn = view.may_have_changed
+    if turn is None:
+        return ""
+    said = told_of(turn.event_id, summaries, found) if turn.event_id in summaries else turn.event_id
+    return f" It may have changed since: {said}."
 
 
 def _stance(belief: Belief) -> str:
