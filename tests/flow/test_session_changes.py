@@ -85,3 +85,16 @@ def test_a_handover_tells_nothing_of_an_entity_that_holds_no_more(told: Any) -> 
     summaries = [each["summary"] for each in handover["entity_hints"]]
     assert not any("Fernhill" in each for each in summaries)
     assert any("Lisbon" in each for each in summaries)
+
+
+def test_a_turn_that_was_cancelled_throws_doubt_on_nothing(told: Any) -> None:
+    def doubts() -> set[str]:
+        handover = told.call("GET", "/session/startbrief", **USER, now=ASKED["now"]).text
+        pages = told.post("/brief", ASKED).text + handover
+        return {each for each in ("may have changed", "MayHaveChanged") if each in pages}
+
+    assert len(doubts()) == 2
+    events = told.get("/v1/events", scope="org:tenant_a/user:user_1")["items"]
+    (turn,) = [each for each in events if each["content"]["text"] == NEW]
+    told.store.log.cancel("acme", turn["id"])
+    assert doubts() == set()

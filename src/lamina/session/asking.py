@@ -177,7 +177,7 @@ class Asking:
         loops = None
         if request.include_context:
             now = call.now if request.reference_time is None else request.reference_time
-            loops = active_loops(self._store.records, call.principal.tenant_id, scope, now)
+            loops = active_loops(self._store, call.principal.tenant_id, scope, now)
         texts = [item.text for item in found.context]
         figures = {"query": request.query, "facts": len(texts), "entities": len(found.entities)}
         return Answer(
@@ -194,7 +194,7 @@ class Asking:
         """A user's open loops in full."""
         scope, now = scope_of(request.tenant_id, request.user_id), call.now
         found = sorted(self._loops(call, scope), key=_priority)
-        doubted = in_doubt(self._store.records, call.principal.tenant_id, found)
+        doubted = in_doubt(self._store, call.principal.tenant_id, found)
         wanted = [each for each in found if request.include_stale or status_at(each, now) != "stale"]
         items = [in_full(loop, now, doubted) for loop in wanted[: request.limit]]
         figures = {"count": len(items), "limit": request.limit, "sort": "priority_desc", "scope": "user"}
@@ -254,7 +254,7 @@ class Asking:
             for loop in self._loops(call, scope)
             if status_at(loop, now) != "stale" and not quarantine_of_words(str(loop.object.value))
         ]
-        doubted = in_doubt(self._store.records, tenant_id, loops)
+        doubted = in_doubt(self._store, tenant_id, loops)
         ranked = sorted(loops, key=_priority)
         today = [loop for loop in ranked if loop.horizon == "today" or loop.due_at is not None][:5]
         waiting = [loop for loop in ranked if str(loop.object.value).startswith("Waiting")][:5]

@@ -52,8 +52,7 @@ class Briefing:
             named.cancel()  # nobody waits for a name that will not come
         state = self._states.state(tenant_id, scope, request.session_id, with_quarantined=all_of_it)
         starts = request.mode == "session_start" or (request.mode is None and state.starts(now))
-        records = self._store.records
-        loops = active_loops(records, tenant_id, scope, now, with_quarantined=all_of_it)
+        loops = active_loops(self._store, tenant_id, scope, now, with_quarantined=all_of_it)
         bridge = self._states.bridge(tenant_id, scope, now) if starts else ""
         beside = found(state.sitting.buffered if state.sitting is not None else ())
         return Answer(

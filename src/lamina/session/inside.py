@@ -247,7 +247,7 @@ class Inside:
 
     def _loops(self, call: Call, scope: Scope) -> list[dict[str, Any]]:
         found = open_loops(self._store.records, call.principal.tenant_id, scope)
-        doubted = in_doubt(self._store.records, call.principal.tenant_id, found)
+        doubted = in_doubt(self._store, call.principal.tenant_id, found)
         return [loop_row(loop, call.now, doubted) for loop in found]
 
 

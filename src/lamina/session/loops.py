@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from lamina.kernel.changes import may_have_changed
 from lamina.kernel.records import LOOPS_OPEN, Horizon, Layer, Loop
 from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import HOUR_US, Instant, rfc3339, rfc3339_or_none
 from lamina.language.quarantine import quarantine_of_words
 from lamina.pipeline.loops.meaning import is_appointment
+from lamina.recall.changed import changes_of
 from lamina.session.identity import EVERYTHING
 from lamina.store.ports.records import RecordQuery, Records
+from lamina.store.ports.store import Store
 from lamina.types.sessions import ActiveLoop, LoopInFull
 
 __all__ = [
@@ -39,10 +40,10 @@ _STALE_AFTER: Final[Mapping[Horizon, tuple[str, int]]] = {
 }
 
 
-def in_doubt(records: Records, tenant_id: str, loops: Sequence[Loop]) -> frozenset[str]:
+def in_doubt(store: Store, tenant_id: str, loops: Sequence[Loop]) -> frozenset[str]:
     """The ids of those loops of whose matter a later turn spoke with a sign of change, though nobody read there that they are over."""
-    marked = records.supports_related(tenant_id, [loop.id for loop in loops], Tie.MAY_CHANGE)
-    return frozenset(loop.id for loop in loops if may_have_changed(loop, marked.get(loop.id, ())))
+    marked = store.records.supports_related(tenant_id, [loop.id for loop in loops], Tie.MAY_CHANGE)
+    return frozenset(changes_of(store.log, tenant_id, loops, marked).marks)
 
 
 def status_at(loop: Loop, now: Instant, doubted: Collection[str] = ()) -> str:
@@ -77,7 +78,7 @@ def open_loops(records: Records, tenant_id: str, scope: Scope) -> list[Loop]:
 
 
 def active_loops(
-    records: Records, tenant_id: str, scope: Scope, now: Instant, *, with_quarantined: bool = False
+    store: Store, tenant_id: str, scope: Scope, now: Instant, *, with_quarantined: bool = False
 ) -> list[ActiveLoop]:
     """The few loops for a brief, active or to be reviewed: what is due within a week, or was since yesterday, before the rest. Those
     with a secret in their words are left out, unless ``with_quarantined``."""
@@ -85,8 +86,10 @@ def active_loops(
         horizon: now - after_us for horizon, (status, after_us) in _STALE_AFTER.items() if status == "stale"
     }
     due = (now - _DUE_SINCE_US, now + _DUE_WITHIN_US)
-    found = records.spoken_of(tenant_id, scope, since, due=due, read=_READ_MAX, limit=2 * BRIEF_LOOPS_MAX)
-    doubted = in_doubt(records, tenant_id, found)
+    found = store.records.spoken_of(
+        tenant_id, scope, since, due=due, read=_READ_MAX, limit=2 * BRIEF_LOOPS_MAX
+    )
+    doubted = in_doubt(store, tenant_id, found)
     told = [shown(loop, now, doubted) for loop in found]
     shown_too = [loop for loop in told if with_quarantined or not quarantine_of_words(loop.text)]
     return [loop for loop in shown_too if loop.status != "stale"][:BRIEF_LOOPS_MAX]
