@@ -205,6 +205,21 @@ def test_a_belief_has_the_newest_mark_of_the_facts_that_it_rests_on(memory: Memo
     assert marked_beliefs(memory) == {}
 
 
+def test_what_was_cancelled_neither_marks_nor_clears_a_mark(memory: Memory) -> None:
+    memory.tell("I like running.", START)
+    memory.derive()
+    turn = memory.tell("These days running hurts.", START + DAY)
+    newer = memory.tell("Running is over for me now.", START + 2 * DAY)
+    memory.derive()
+    again = memory.tell("I like running.", START + 3 * DAY)
+    memory.derive()
+    assert marked_beliefs(memory) == {}
+    for cancelled, left in ((again, newer), (newer, turn)):
+        memory.cancel(cancelled)
+        memory.derive()
+        assert marked_beliefs(memory) == {"Ana likes running": left.id}
+
+
 def test_a_mark_of_a_fact_that_the_reader_may_not_see_is_none_of_a_belief(memory: Memory) -> None:
     for text, at in (("I like running.", START), ("These days running hurts.", START + DAY)):
         memory.clock.at += DAY

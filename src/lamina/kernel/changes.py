@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.local import day_text
@@ -12,7 +12,7 @@ from lamina.kernel.records import Fact, Support
 from lamina.kernel.ties import SAYS_AGAIN, Tie
 from lamina.kernel.time import Instant
 
-__all__ = ["MayHaveChanged", "change_mark", "may_have_changed"]
+__all__ = ["MayHaveChanged", "change_mark", "deciding", "may_have_changed"]
 
 _SAYS: Final = frozenset({Tie.EXTRACTED_FROM, Tie.AFFIRMED_BY, *SAYS_AGAIN})
 """What says a fact, or an open loop, again."""
@@ -26,6 +26,13 @@ class MayHaveChanged:
     observed_at: Instant
 
 
+class Deciding(NamedTuple):
+    """The newest mark of a fact, and what said the fact last; None where nothing did."""
+
+    mark: Support | None
+    said: Support | None
+
+
 def change_mark(changed: MayHaveChanged | None, marker: str | None = None) -> str:
     """What stands behind a line that may have changed: the marker of the turn by which, or its day."""
     if changed is None:
@@ -35,12 +42,21 @@ def change_mark(changed: MayHaveChanged | None, marker: str | None = None) -> st
 
 def may_have_changed(fact: Fact | RecordHead, supports: Sequence[Support]) -> MayHaveChanged | None:
     """The newest mark of a fact, as its supports stand; None once it was said again after that, or ended by then."""
-    marks = [each for each in supports if each.relation == Tie.MAY_CHANGE]
-    if not marks:
+    newest, said = deciding(supports)
+    if newest is None:
         return None
-    newest = max(marks, key=lambda each: (each.since, each.recorded_at, each.source_id))
-    said = max((each.recorded_at for each in supports if each.relation in _SAYS), default=0)
     ended = fact.valid_to is not None and fact.valid_to <= newest.since
-    if ended or fact.superseded_by is not None or said > newest.recorded_at:
+    is_said_again = said is not None and said.recorded_at > newest.recorded_at
+    if ended or fact.superseded_by is not None or is_said_again:
         return None
     return MayHaveChanged(newest.source_id, newest.since)
+
+
+def deciding(supports: Sequence[Support]) -> Deciding:
+    """Which of a fact's supports say whether it may have changed."""
+    marks = [each for each in supports if each.relation == Tie.MAY_CHANGE]
+    said = [each for each in supports if each.relation in _SAYS]
+    return Deciding(
+        max(marks, key=lambda each: (each.since, each.recorded_at, each.source_id), default=None),
+        max(said, key=lambda each: each.recorded_at, default=None),
+    )

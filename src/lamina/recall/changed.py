@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lamina.kernel.changes import MayHaveChanged, may_have_changed
+from lamina.kernel.changes import MayHaveChanged, deciding, may_have_changed
 from lamina.kernel.events import Event
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Record, Support
@@ -56,15 +56,36 @@ def changes_of(
     facts: Sequence[Fact | RecordHead],
     supports: Mapping[str, Sequence[Support]],
 ) -> Changes:
-    """The marks of facts; ``supports`` are theirs as the reader sees them, at least of those that have a mark."""
-    marks = {fact.id: mark for fact in facts if (mark := may_have_changed(fact, supports.get(fact.id, ())))}
-    if not marks:
+    """The marks of facts; ``supports`` are theirs as the reader sees them, at least of those that have a mark.
+
+    A turn that was cancelled leaves no mark, and clears none: the edge from a fact to it stays.
+    """
+    marked = {fact.id: held for fact in facts if deciding(held := supports.get(fact.id, ())).mark is not None}
+    if not marked:
         return Changes({}, {})
-    # A mark whose turn was cancelled is none, even where an older turn would have left one: that turn is not looked for.
-    events = log.get(tenant_id, {mark.event_id for mark in marks.values()})
-    standing = {i: each for i, each in events.items() if not each.excluded}
-    kept = {i: mark for i, mark in marks.items() if mark.event_id in standing}
-    return Changes(kept, standing)
+    last = {i: [each for each in deciding(held) if each is not None] for i, held in marked.items()}
+    events = log.get(tenant_id, {each.source_id for both in last.values() for each in both})
+    # A fact may have been told a thousand times: those before the last matter where that was cancelled.
+    earlier = {
+        each.source_id
+        for i, both in last.items()
+        if not all(_stands(each, events) for each in both)
+        for each in marked[i]
+    }
+    if earlier:
+        events = {**events, **log.get(tenant_id, earlier)}
+    marks: dict[str, MayHaveChanged] = {}
+    for fact in facts:
+        standing = [each for each in marked.get(fact.id, ()) if _stands(each, events)]
+        if mark := may_have_changed(fact, standing):
+            marks[fact.id] = mark
+    return Changes(marks, {mark.event_id: events[mark.event_id] for mark in marks.values()})
+
+
+def _stands(support: Support, events: Mapping[str, Event]) -> bool:
+    """Whether nobody cancelled its turn. What was erased may have said a fact, and is no mark that a reader could follow."""
+    turn = events.get(support.source_id)
+    return support.relation != Tie.MAY_CHANGE if turn is None else not turn.excluded
 
 
 def rested_on(beliefs: Sequence[Belief], shown: Shown) -> dict[str, Collection[str]]:
