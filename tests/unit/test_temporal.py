@@ -220,6 +220,13 @@ def test_words_that_only_look_like_time(text: str) -> None:
     assert [m.text for m in find_times(text, NOW) if m.kind != "duration"] == []
 
 
+@pytest.mark.parametrize("text", ["My last day at work is soon", "It is the last day", "my last week there"])
+def test_the_last_one_of_something_is_not_the_one_before_today(text: str) -> None:
+    assert find_times(text, NOW) == []
+    assert days("What broke in the last day?") == ("2024-03-12", "2024-03-13")
+    assert days("I saw her last week.") == ("2024-03-04", "2024-03-11")
+
+
 def test_impossible_day_is_named_but_has_no_interval() -> None:
     match = only("on Feb 30 2023")
     assert (match.earliest, match.latest, match.readings) == (None, None, ())

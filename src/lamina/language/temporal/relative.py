@@ -24,6 +24,8 @@ _TABLE = table(__name__)
 _DAY_WORDS = {"today": 0, "yesterday": -1, "yday": -1, "tomorrow": 1, "tmrw": 1, "otd": 0}
 _ANY_ONE = _TABLE.words("any_one")
 _BEFORE_VERB = _TABLE.words("before_verb")
+_OWNERS = _TABLE.words("owners")
+_DURING = _TABLE.words("during")
 WHOLE_UNITS = _TABLE.words("whole_units")
 
 
@@ -68,7 +70,7 @@ def shifted(r: TokenizedText, i: int) -> Node | None:
     direction = _direction(r.words[j])
     if direction is None:
         return _counted_first(r, j)
-    if r.words[j] == "last" and r.words[j - 1] in _BEFORE_VERB:
+    if r.words[j] == "last" and (r.words[j - 1] in _BEFORE_VERB or _is_final(r, i, j)):
         return None
     if r.words[j] in LAST | THIS and r.words[j + 1] in NEXT | LAST:  # "this upcoming", "this past"
         k, direction = j + 2, _direction(r.words[j + 1]) or 0
@@ -78,6 +80,13 @@ def shifted(r: TokenizedText, i: int) -> Node | None:
     if direction and (node := _counted(r, k, direction)):
         return node
     return _shifted_name(r, k, direction, nearest=upcoming)
+
+
+def _is_final(r: TokenizedText, i: int, last: int) -> bool:
+    """ "My last day at work", "the last day of it": the one that nothing follows; "in the last day" tells when."""
+    if r.words[last - 1] in _OWNERS:
+        return True
+    return r.words[last + 1] == "day" and r.words[i - 1] not in _DURING
 
 
 def _counted_first(r: TokenizedText, i: int) -> Node | None:
