@@ -86,7 +86,7 @@ def test_ways_to_say_who_one_is(
 @pytest.mark.parametrize(
     "text",
     [
-        "I'm Portuguese.", "Hi, I'm Portuguese.", "I'm Mum now", "Hi, I'm Mum.", "I'm Team Blue", "I'm Done", "Hi, I'm Done.", "Hi, I'm Exhausted.",
+        "I'm Portuguese.", "Hi, I'm Portuguese.", "I'm Mum now", "Hi, I'm Mum.", "I'm Team Blue", "I'm Team Tom", "I'm Done", "Hi, I'm Done.", "Hi, I'm Exhausted.",
         "this is Ridiculous", "Hi, this is Ridiculous.", "I'm Catholic.", "I'm Irish Catholic.", "I'm Vegan", "Hello, I'm Vegan and I live in Leeds.",
         "I'm INFJ.", "I'm Gen Z.", "I'm Pro Brexit.", "I'm Google Certified.", "I'm Type O.", "Hi, I'm Tom's wife.", "I'm Mia Hartmann's teacher.",
         "I'm Dr. Smith's patient.",

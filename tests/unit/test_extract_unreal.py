@@ -58,6 +58,13 @@ def read(extractor: RulesExtractor, text: str, **more: object) -> list[Triple]:
         "I used to think I was allergic to cats",
         "I dreamed that I had three kids",
         "I joked that I work at Google",
+        "As if I had a dog.",
+        "Did I say I have a twin.",
+        "I'm not sure Anna lives in Oslo",
+        "I'm unsure whether my aunt works at Google",
+        "I have yet to visit Rome",
+        "Tom might work at Intel",
+        "I may be allergic to nuts",
     ],
 )
 def test_what_is_not_so_claims_nothing(extractor: RulesExtractor, text: str) -> None:
@@ -97,6 +104,7 @@ def test_manners_of_speaking_take_nothing_back(
         ("I'm moving to Oslo", "Alice plans_to move to Oslo"),
         ("As soon as I finish my degree I'm moving to Oslo", "Alice plans_to move to Oslo"),
         ("we're getting a cat for Carol", "Alice plans_to get a cat for Carol"),
+        ("We're getting married in Verona", "Alice plans_to get married in Verona"),
         ("I'm quitting Google", "Alice plans_to quit Google"),
         ("I'm leaving Berlin", "Alice plans_to leave Berlin"),
         ("We're selling our car", "Alice plans_to sell Alice's car"),
@@ -163,6 +171,38 @@ def test_none_of_a_thing_is_denied_and_never_claimed(
     extractor: RulesExtractor, text: str, claims: list[str]
 ) -> None:
     assert [short(t) for t in read(extractor, text)] == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Tom, not me, works at Intel.", []),
+        ("It's Tom who plays the guitar, not me.", ["Tom corrects plays guitar"]),
+        ("I live not in Leeds but near it", []),
+        ("I live not only in Leeds but also in York", ["Alice lives_in Leeds"]),
+        ("Either Tom or Anna has a dog", []),
+        ("Neither Tom nor Anna has a dog", []),
+        ("I live in Leeds or York", []),
+        ("I'm either a teacher or a nurse", []),
+        ("I have a dog or a cat", []),
+        ("I don't live in Leeds or York", ["Alice not lives_in Leeds", "Alice not lives_in York"]),
+    ],
+)
+def test_one_of_several_or_another_is_not_claimed_of_the_first(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert [short(t) for t in read(extractor, text)] == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("My address is 14 Oak Street.", "Alice address 14 Oak Street"),
+        ("We have 14 iPhones", "Alice iphone_count 14"),
+    ],
+)
+def test_the_number_of_a_house_counts_nothing(extractor: RulesExtractor, text: str, claim: str) -> None:
+    assert [short(t) for t in read(extractor, text)] == [claim]
 
 
 @pytest.mark.parametrize(

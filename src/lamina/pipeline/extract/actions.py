@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lamina.language.tables import table
 from lamina.pipeline.extract import vocabulary as words
-from lamina.pipeline.extract.clauses import Clause, is_hypothetical
+from lamina.pipeline.extract.clauses import Clause, is_choice, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter, is_spouse
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import entity
@@ -70,6 +70,8 @@ class Actions(Emitter):
             return
         has = lemma == "have"
         for target in clause.objects("dobj"):
+            if is_choice(self.parse, target) and not clause.negated:
+                continue
             noun = target.lemma
             value = noun_value(self.parse, target, self.refs, self.times)
             if noun in words.PETS:
@@ -160,6 +162,10 @@ class Actions(Emitter):
             value = self._bare_job(clause, subject, target, value)
         if value is None or not self._fits(predicate, value, target, subject):
             return
+        known = words.describe(predicate, past=False)
+        one = known.single_valued or known.kind == "possession"
+        if one and not clause.negated and is_choice(self.parse, target):
+            return  # "I live in Graz or Linz"
         self._emit(clause, subject, predicate, value)
 
     def _going(self, clause: Clause, slot: str, target: Token) -> str | None:

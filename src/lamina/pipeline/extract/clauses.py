@@ -25,6 +25,7 @@ _KEEPING = _TABLE.words("keeping")
 _DENYING = _TABLE.words("denying")
 _BESIDE = _TABLE.words("beside")
 _JUDGING = _TABLE.words("judging")
+_UNCERTAIN = _TABLE.words("uncertain")
 _LASTING = _TABLE.words("lasting")
 _HEDGES = _TABLE.words("hedges")
 _BECOMING = _TABLE.words("becoming")
@@ -101,7 +102,7 @@ class Clause:
         """(slot, objects) pairs: "up for" for "sign up for a class"."""
         prefix = f"{self.particle} " if self.particle else ""
         for prep in self.parse.children(self.verb, "prep", "agent", "dative"):
-            if not prep.tag.startswith(("IN", "TO", "RP")):
+            if not prep.tag.startswith(("IN", "TO", "RP")) or _is_left_out(self.parse, prep):
                 continue
             if prep is self._stranded and self.relative_object is not None:
                 yield f"{prefix}{prep.lower}", [self.relative_object]
@@ -124,6 +125,14 @@ def _is_none(parse: Parse, noun: Token) -> bool:
     return any(t.lower in _NONE for t in parse.children(noun, "det", "preconj", "cc") if t.i < noun.i)
 
 
+def _is_left_out(parse: Parse, token: Token) -> bool:
+    """ "Tom, not me, works there", "I live not in Leeds but near it"; not "not only in Leeds"."""
+    before = (
+        t for t in parse.children(token, "neg", "preconj", "advmod") if t.lower == "not" and t.i < token.i
+    )
+    return any(parse.tokens[t.i + 1].lower not in _ONLY for t in before)
+
+
 def conjuncts(parse: Parse, token: Token) -> list[Token]:
     """`token` and what "and", "or", "," join to it, without contrasted ones ("Lisbon, not Porto")."""
     found: list[Token] = []
@@ -140,6 +149,18 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
         joined = [t for t in parse.children(current, "conj") if not but or t.i < but[0]]
         pending.extend(t for t in joined if t.is_verb == token.is_verb)
     return found
+
+
+def is_choice(parse: Parse, token: Token) -> bool:
+    """Whether `token` is one of those that "or" joins: "either Tom or Anna", "in Graz or Linz"."""
+    while token.dep == "conj":
+        token = parse.head(token)
+    joined: Token | None = token
+    while joined is not None:
+        if any(t.lower in ("or", "nor") for t in parse.children(joined, "cc")):
+            return True
+        joined = parse.child(joined, "conj")
+    return False
 
 
 def is_question(parse: Parse) -> bool:
@@ -177,7 +198,7 @@ def _find_subject(clause: Clause, *, elliptic: bool) -> None:
     parse, verb = clause.parse, clause.verb
     if parse.child(verb, "expl"):
         return
-    subjects = parse.children(verb, "nsubj", "nsubjpass")
+    subjects = [t for t in parse.children(verb, "nsubj", "nsubjpass") if not _is_left_out(parse, t)]
     # "My colleagues and I went" is sometimes parsed as two subjects; the speaker is the one we know best.
     subject = next((t for t in subjects if t.lower == "i"), subjects[0] if subjects else None)
     if subject is None and verb.dep == "conj":
@@ -237,10 +258,12 @@ def _is_unreal(clause: Clause) -> bool:
     token = verb
     for ancestor in parse.ancestors(verb):
         if token.dep in ("ccomp", "advcl", "xcomp", "acl") and ancestor.is_verb:
-            if token.dep == "ccomp" and _governed_unreal(clause, ancestor):
+            if token.dep == "ccomp" and (_governed_unreal(clause, ancestor) or _is_asked(parse, ancestor)):
                 return True
             if _is_condition(parse, ancestor):
                 return True
+        if token.dep == "ccomp" and ancestor.dep == "acomp" and _is_uncertain(parse, ancestor):
+            return True
         token = ancestor
     return False
 
@@ -257,6 +280,17 @@ def _is_reason(parse: Parse, mark: Token, verb: Token) -> bool:
     before = parse.tokens[mark.i - 1] if mark.i else None
     opens = before is None or before.tag in (",", ":", "UH", "CC")
     return mark.lower == "as" and opens and verb.lemma in _LASTING and verb.tag in ("VBP", "VBZ")
+
+
+def _is_uncertain(parse: Parse, adjective: Token) -> bool:
+    """ "I'm not sure Anna lives there", "I'm unsure whether ..."."""
+    return adjective.lower in _UNCERTAIN or parse.child(parse.head(adjective), "neg") is not None
+
+
+def _is_asked(parse: Parse, verb: Token) -> bool:
+    """ "Did I say I have a twin": a question without its mark."""
+    subject = parse.child(verb, "nsubj", "nsubjpass")
+    return subject is not None and any(t.i < subject.i < verb.i for t in parse.children(verb, "aux"))
 
 
 def _governed_unreal(clause: Clause, governor: Token) -> bool:
@@ -317,6 +351,7 @@ def _read_auxiliaries(clause: Clause) -> None:
         elif aux.dep == "auxpass":
             clause.passive = True
             clause.begins = lemma in _BECOMING
+            clause.progressive = clause.progressive or (aux.tag == "VBG" and lemma == "get")
             clause.past = clause.past or aux.tag in ("VBD", "VBN")
         elif lemma == "have":
             clause.perfect = True

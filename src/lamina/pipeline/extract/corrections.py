@@ -11,7 +11,7 @@ from typing import Final
 from lamina.language.dated import is_time_word
 from lamina.language.tables import table
 from lamina.pipeline.extract.confidence import FACTS
-from lamina.pipeline.extract.references import References, entity
+from lamina.pipeline.extract.references import FIRST, FIRST_PLURAL, SECOND, THIRD, References, entity
 from lamina.pipeline.extract.restating import object_text
 from lamina.pipeline.extract.values import EntityRef, LiteralValue, Span, Triple
 
@@ -21,6 +21,7 @@ _TABLE: Final = table(__name__)
 _OLD: Final = _TABLE.part("old")
 _SWAP: Final = _TABLE.pattern("swap")
 _ALLERGY = re.compile(r"\b(?:my|the|an?) (?:\w+ )?allerg(?:y|ies)\b|\ballergic\b", re.IGNORECASE)
+_PRONOUNS: Final = FIRST | FIRST_PLURAL | SECOND | THIRD
 _DETERMINER = re.compile(r"^(?:the|an?|my|our|to) ", re.IGNORECASE)
 
 
@@ -52,7 +53,9 @@ def denied(text: str, triples: Sequence[Triple]) -> list[Triple]:
         if triple.negated or triple.single_valued or not lasting:
             continue
         match = re.search(re.escape(object_text(triple)) + _OLD, text, re.IGNORECASE)
-        if match is not None and len(match["old"].split()) <= 3 and not is_time_word(match["old"]):
+        if match is None or match["old"].casefold() in _PRONOUNS:
+            continue  # of "Tom plays the guitar, not me" it is who does not
+        if len(match["old"].split()) <= 3 and not is_time_word(match["old"]):
             words = _DETERMINER.sub("", match["old"])
             known = triple.object
             old = entity(words, known.type) if isinstance(known, EntityRef) else LiteralValue("string", words)

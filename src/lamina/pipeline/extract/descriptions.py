@@ -8,7 +8,7 @@ from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.amounts import amount_of, number_of
-from lamina.pipeline.extract.clauses import Clause, conjuncts, is_hypothetical
+from lamina.pipeline.extract.clauses import Clause, conjuncts, is_choice, is_hypothetical
 from lamina.pipeline.extract.emitter import Emitter, is_spouse
 from lamina.pipeline.extract.own_names import is_own_name
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value, verb_value
@@ -115,6 +115,7 @@ class Descriptions(Emitter):
                 and target.is_name
                 and parse.child(target, "det") is None
                 and value.name in parse.text
+                and all(t.text in value.name for t in parse.children(target, "compound"))
                 and is_own_name(parse, value.name)
             ):
                 self._emit(clause, subject, "name_is", LiteralValue("string", value.name))
@@ -137,6 +138,8 @@ class Descriptions(Emitter):
             return
         if (clause.past and not clause.perfect) or self.parse.child(clause.verb, "mark") is not None:
             return  # "since I was a kid"
+        if is_choice(self.parse, target) and not clause.negated:
+            return
         if speaks_of_person and self._occupation(target):
             self._emit(
                 clause,
@@ -180,6 +183,9 @@ class Descriptions(Emitter):
         elif noun in words.ATTRIBUTE_NOUNS | {"count"} and value is not None:
             if target.tag == "CD" and (amount := amount_of(self.parse, target)):
                 value = amount.literal
+            elif target.is_name and (number := self.parse.child(target, "nummod")) and number.i < target.i:
+                words_from = self.parse.tokens[number.i : target.i + 1]
+                value = LiteralValue("string", self.parse.words(words_from))  # "14 Oak Street"
             name = slug(" ".join([*(t.lower for t in self.parse.children(token, "compound")), noun]))
             self._emit(clause, owner, name, value)
         else:

@@ -14,7 +14,7 @@ from typing import Final
 from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.extract import vocabulary as words
-from lamina.pipeline.extract.clauses import Clause, conjuncts
+from lamina.pipeline.extract.clauses import Clause, conjuncts, is_choice
 from lamina.pipeline.extract.confidence import FACTS, family_of
 from lamina.pipeline.extract.phrases import VAGUE, Value, noun_value
 from lamina.pipeline.extract.references import FIRST, SECOND, References, entity
@@ -50,6 +50,8 @@ class Emitter:
         token = clause.subject
         if token is None or clause.telegraphic:
             return self.refs.speaker
+        if is_choice(self.parse, token):
+            return None
         first = [t for t in conjuncts(self.parse, token) if t.lower in FIRST]
         value = self.refs.speaker if first else self._subject_value(token)
         if token.lower in SECOND:

@@ -24,6 +24,8 @@ _SCHEDULED: Final = _TABLE.words("scheduled")
 _CHANGES: Final = _TABLE.words("changes")
 """Changes of state: while they are under way they have not happened."""
 _DATED = (_SCHEDULED | _CHANGES) - {"get"}
+_WEDDINGS = _TABLE.words("weddings")
+_STATES = _TABLE.words("states")
 _MOVES = _TABLE.words("moves")
 _MEETINGS = _TABLE.words("meetings")
 _GAINED = PETS | _TABLE.words("gained")
@@ -35,7 +37,7 @@ _OTHER_CLAUSES = _TABLE.words("other_clauses")
 def is_coming(clause: Clause) -> bool:
     """ "I'm moving to Oslo", "we sell the car on Monday": a change of state that is told before it is done."""
     parse, verb, lemma = clause.parse, clause.verb, clause.lemma
-    if clause.perfect or clause.passive:
+    if clause.perfect or (clause.passive and not _is_wedding(clause)):
         return False
     if lemma in _MEETINGS:
         now = any(t.lower in ("now", "currently", "presently") for t in parse.children(verb, "advmod"))
@@ -46,6 +48,11 @@ def is_coming(clause: Clause) -> bool:
     return clause.progressive or (
         verb.tag in ("VBP", "VBZ") and not clause.past and verb.lower not in ("quit", "get", "got")
     )
+
+
+def _is_wedding(clause: Clause) -> bool:
+    """ "We're getting married": a passive in form alone."""
+    return clause.lemma in _WEDDINGS and clause.progressive
 
 
 class Intentions(Emitter):
@@ -71,6 +78,8 @@ class Intentions(Emitter):
                 if clause.perfect or phrase is not clause.verb
                 else replace(value, value=gerund(phrase.lemma) + words_after)
             )
+        if value is not None and clause.passive and phrase is clause.verb:
+            value = replace(value, value=f"get {value.value}")
         if value is not None and phrase.tag == "VBG" and predicate in ("plans_to", "committed_to"):
             value = replace(value, value=phrase.lemma + str(value.value)[len(phrase.text) :])
         if (
@@ -88,7 +97,7 @@ class Intentions(Emitter):
         inner = parse.child(verb, "xcomp")
         first = clause.subject is not None and clause.subject.lower in FIRST | FIRST_PLURAL
         if clause.modal in ("may", "might") and not clause.negated:
-            return "considers", verb
+            return "" if verb.lemma in _STATES else "considers", verb
         if clause.modal == "will" and (verb.lemma not in _CHATTY_WILLS and self._is_deed(clause)):
             return ("" if clause.negated else "committed_to" if first else "plans_to"), verb
         wishes = clause.modal in ("would", "'d") and clause.lemma in ("like", "love", "prefer")
@@ -99,6 +108,8 @@ class Intentions(Emitter):
                 return "wants_to", inner
             if clause.lemma in ("go", "gon") and verb.tag == "VBG":
                 return ("" if clause.negated or clause.past else "plans_to"), inner
+            if any(t.lower == "yet" for t in parse.children(verb, "advmod")):
+                return "", None  # "I have yet to see Rome"
             if (clause.lemma == "have" or verb.lower == "got") and not clause.perfect and not clause.past:
                 return "needs_to", inner
             if clause.lemma in ("look",) and not clause.progressive:

@@ -29,6 +29,8 @@ class Quantities(Emitter):
                 target.is_name and self.times.covers(target)
             ):  # a day is no amount of months
                 continue
+            if target.tag == "NNP" and amount.literal.datatype in ("integer", "number"):
+                continue  # "14 Oak Street"
             if clause.lemma in _PRICED:
                 self._emit(clause, subject, _PRICED[clause.lemma], amount.literal)
             elif amount.noun and amount.literal.datatype in ("integer", "number") and _says(amount.noun):

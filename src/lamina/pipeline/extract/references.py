@@ -20,6 +20,7 @@ FIRST = _TABLE.words("first")
 FIRST_PLURAL = _TABLE.words("first_plural")
 SECOND = _TABLE.words("second")
 _THIRD = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f", "hers": "f"}
+THIRD: Final = frozenset(_THIRD)
 
 NER_TYPES: dict[str, EntityType] = {
     "PERSON": "person", "ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PRODUCT": "product",

@@ -44,6 +44,8 @@ def unreal_verbs(parse: Parse) -> frozenset[int]:
             found.update(_governed(parse, token))
         elif token.lower in _NEARLY:
             found.update(_nearly(parse, token))
+        elif _likens(parse, token) and (verb := _verb_under(parse, token)) is not None:
+            found.add(verb.i)
     return frozenset(i for i in found if not _is_possible(parse, parse.tokens[i]))
 
 
@@ -67,6 +69,11 @@ def _opens_condition(parse: Parse, token: Token) -> bool:
         return False
     before_it = (t for t in parse.tokens[: token.i] if t.tag not in (",", ".", ":", "UH"))
     return all(t.lower in _BEFORE_SUPPOSING for t in before_it)
+
+
+def _likens(parse: Parse, token: Token) -> bool:
+    """ "As if I had a dog", "as though I lived in Oslo"."""
+    return token.lower in ("if", "though") and token.i > 0 and parse.tokens[token.i - 1].lower == "as"
 
 
 def _governed(parse: Parse, mark: Token) -> Iterator[int]:
