@@ -8,6 +8,7 @@ from extraction_cases import say, short
 from lamina.kernel.time import instant, rfc3339, to_datetime
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.restating import restate
 from lamina.pipeline.extract.syntax import Parser
 from lamina.pipeline.loops.reading import read_loops
 
@@ -111,3 +112,20 @@ def test_loops_of_speech(text: str, wording: str) -> None:
 )
 def test_no_loops_of_speech(text: str) -> None:
     assert read_loops(text, NOW, find_times).drafts == ()
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I work at Ford until Friday.", "Alice works at Ford"),
+        ("I'm a nurse until 1 June.", "Alice works as a nurse"),
+        ("I worked at Ford until last Friday.", "Alice worked at Ford"),
+        ("I lived in Leeds until 2020.", "Alice lived in Leeds"),
+    ],
+)
+def test_what_ends_on_a_day_ahead_is_so_until_then(extractor: RulesExtractor, text: str, told: str) -> None:
+    (triple,) = extractor.extract([say(text, observed_at=NOW)])[0].triples
+    assert restate(triple, seen_at=NOW) == told
+    assert triple.valid_to is not None
+    assert (triple.valid_to > NOW) is (triple.valid_from == NOW)

@@ -70,7 +70,7 @@ class Actions(Emitter):
             return
         has = lemma == "have"
         for target in clause.objects("dobj"):
-            if is_choice(self.parse, target) and not clause.negated:
+            if (is_choice(self.parse, target) and not clause.negated) or (has and self._is_task(target)):
                 continue
             noun = target.lemma
             value = noun_value(self.parse, target, self.refs, self.times)
@@ -89,6 +89,12 @@ class Actions(Emitter):
                 self._emit(clause, subject, "got_job", value)
             elif has and not clause.past and self._is_indefinite(target) and not self._is_common(subject):
                 self._emit(clause, subject, "has", value)
+
+    def _is_task(self, target: Token) -> bool:
+        """ "I have a dog to walk": something to do with it; not "a dog to keep me company"."""
+        below = (t for t in self.parse.children(target, "relcl", "acl") if t.tag == "VB")
+        own = ("nsubj", "dobj", "xcomp", "ccomp", "attr", "acomp")
+        return any(self.parse.child(t, "aux") and not self.parse.child(t, *own) for t in below)
 
     def _event(self, clause: Clause, subject: EntityRef, value: Value | None) -> None:
         """ "I have a meeting on the 24th" is about one to come, also on the 9th."""
@@ -141,7 +147,15 @@ class Actions(Emitter):
             or (predicate == "signed_up_for" and bool(self.parse.children(clause.verb, "dobj")))
             or (predicate == "married_to" and ((slot == "dobj" and clause.passive) or not is_spouse(target)))
             or (predicate == "engaged_to" and not is_spouse(target))
+            or (predicate == "from" and self._is_under_way(clause))
         )
+
+    def _is_under_way(self, clause: Clause) -> bool:
+        """ "I just came from Rome", "Tom comes from Rome tomorrow": no origin."""
+        just = any(
+            t.lower in ("just", "straight", "directly") for t in self.parse.children(clause.verb, "advmod")
+        )
+        return just or bool(self.times.of_clause(self.parse, clause.verb))
 
     def _is_habitual(self, clause: Clause) -> bool:
         """Whether it tells how a person is ("I play the violin"), not what they are at or did ("I'm playing a
@@ -186,6 +200,8 @@ class Actions(Emitter):
 
     def _fits(self, predicate: str, value: Value, target: Token, subject: EntityRef) -> bool:
         named = isinstance(value, EntityRef)
+        if predicate == "visited" and subject.type == "thing" and not named:
+            return False  # "my rent went up to 900 euros"
         if predicate == "uses" and not named and not self._is_used_as_tool(target):
             return False
         if predicate == "uses" and target.tag == "JJ" and target.dep == "conj":

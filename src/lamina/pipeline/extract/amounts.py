@@ -25,6 +25,7 @@ _DURATIONS = _TABLE.words("durations")
 _MONEY = _TABLE.words("money")
 _NO_COUNTS = _TABLE.words("no_counts")
 """Behind a number, these make a time of it."""
+_BOUNDS = _TABLE.words("bounds")
 _NUMBERS = {word: int(number) for word, number in _TABLE.pairs("numbers").items()}
 _SCALES = {word: int(number) for word, number in _TABLE.pairs("scales").items()}
 
@@ -89,11 +90,17 @@ def _count_of(parse: Parse, token: Token) -> list[Token]:
     """The number before `token`, whole: a part of it would be another number. One behind it is part of a name: "iPhone
     15"."""
     counts = [t for t in parse.children(token, "nummod") if t.tag == "CD" and t.i < token.i]
-    if not counts:
+    if not counts or _is_bound(parse, counts[0]):
         return []
     run = _run(parse, counts[0].i, token.i)
     open_ended = _is_choice(parse, run[0].i - 1) or _is_choice(parse, run[-1].i + 1)
     return run if counts[-1] in run and not open_ended else []
+
+
+def _is_bound(parse: Parse, number: Token) -> bool:
+    """ "Less than five", "at least two", "up to three": not how many there are."""
+    before = parse.tokens[max(0, number.i - 3) : number.i]
+    return any(t.lower in _BOUNDS and (t.head == number.i or parse.head(t).head == number.i) for t in before)
 
 
 def _run(parse: Parse, at: int, end: int) -> list[Token]:

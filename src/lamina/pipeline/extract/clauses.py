@@ -19,6 +19,7 @@ CLAUSAL = _TABLE.words("clausal")
 _THINK = _TABLE.words("think")
 _SAY = _TABLE.words("say")
 _UNREAL = _TABLE.words("unreal")
+_UNREAL_NOUNS = _TABLE.words("unreal_nouns")
 _CONDITION = _TABLE.words("condition")
 _GIVING = _TABLE.words("giving")
 _KEEPING = _TABLE.words("keeping")
@@ -253,7 +254,8 @@ def _is_unreal(clause: Clause) -> bool:
     quoted = parse.text[: verb.start].count('"') % 2 == 1 or parse.text[: verb.start].count("“") > parse.text[
         : verb.start
     ].count("”")
-    if quoted or _is_condition(parse, verb):
+    titled = verb.i > 0 and verb.text[:1].isupper() and not verb.text.isupper()
+    if quoted or titled or _is_condition(parse, verb):
         return True
     token = verb
     for ancestor in parse.ancestors(verb):
@@ -264,8 +266,19 @@ def _is_unreal(clause: Clause) -> bool:
                 return True
         if token.dep == "ccomp" and ancestor.dep == "acomp" and _is_uncertain(parse, ancestor):
             return True
+        if (
+            token.dep in ("relcl", "acl")
+            and ancestor.lemma in _UNREAL_NOUNS
+            and _has_own_subject(parse, token)
+        ):
+            return True  # "there's no way Tom has a dog"
         token = ancestor
     return False
+
+
+def _has_own_subject(parse: Parse, verb: Token) -> bool:
+    subject = parse.child(verb, "nsubj", "nsubjpass")
+    return subject is not None and subject.tag not in ("WP", "WDT")
 
 
 def _is_condition(parse: Parse, verb: Token) -> bool:
@@ -301,6 +314,8 @@ def _governed_unreal(clause: Clause, governor: Token) -> bool:
     after = governor.i < clause.verb.i
     if lemma in _UNREAL and after:
         return True
+    if lemma == "be" and after and subject is not None and subject.lemma in _UNREAL_NOUNS:
+        return True  # "my nightmare is that I live in Slough"
     if inner is not None and inner.tag in ("WP", "WDT", "WRB"):
         return True
     denied, yours = bool(parse.children(governor, "neg")), subject is not None and subject.lower == "you"
@@ -354,7 +369,8 @@ def _read_auxiliaries(clause: Clause) -> None:
             clause.progressive = clause.progressive or (aux.tag == "VBG" and lemma == "get")
             clause.past = clause.past or aux.tag in ("VBD", "VBN")
         elif lemma == "have":
-            clause.perfect = True
+            clause.perfect = aux.tag != "VBD"  # "I had lived in Leeds" is over
+            clause.past = clause.past or not clause.perfect
         elif lemma == "be" and verb.tag == "VBG":
             clause.progressive = True
             clause.past = clause.past or aux.tag == "VBD"

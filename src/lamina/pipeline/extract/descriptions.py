@@ -20,6 +20,7 @@ from lamina.pipeline.extract.vocabulary import slug
 
 _TABLE = table(__name__)
 _PRAISE = _TABLE.words("praise")
+_NOT_REALLY = _TABLE.words("not_really")
 _WHOLE = _TABLE.words("whole")
 _FORMERLY = _TABLE.words("formerly")
 _PLACE_NOUNS = _TABLE.words("place_nouns")
@@ -129,7 +130,7 @@ class Descriptions(Emitter):
         adjectives = {t.lower for t in self.parse.children(target, "amod")}
         speaks_of_person = subject.type == "person"
         if (
-            adjectives & _PRAISE
+            adjectives & (_PRAISE | words.FORMER | _NOT_REALLY)
             or target.lemma in VAGUE
             or (subject == self.refs.addressee and not self._occupation(target))
         ):

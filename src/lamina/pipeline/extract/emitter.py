@@ -165,7 +165,8 @@ class Emitter:
         if validity is None:
             matches = self.times.of_clause(self.parse, clause.verb)
             put_to = self._put_to(clause, matches)
-            validity = Validity() if put_to else self.times.validity(matches, kind)
+            is_present = not (past or clause.perfect)
+            validity = Validity() if put_to else self.times.validity(matches, kind, is_present=is_present)
             qualifiers = (*qualifiers, *put_to)
         valid_from, valid_to = validity.valid_from, validity.valid_to
         over = (past or clause.ended) and not (clause.negated or clause.perfect or clause.begins)

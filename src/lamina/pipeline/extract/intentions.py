@@ -55,6 +55,10 @@ def _is_wedding(clause: Clause) -> bool:
     return clause.lemma in _WEDDINGS and clause.progressive
 
 
+def _is_pluperfect(clause: Clause) -> bool:
+    return any(t.lemma == "have" and t.tag == "VBD" for t in clause.parse.children(clause.verb, "aux"))
+
+
 class Intentions(Emitter):
     def _plan(self, clause: Clause, subject: EntityRef) -> None:
         """What somebody will, wants, needs or promised to do."""
@@ -117,7 +121,8 @@ class Intentions(Emitter):
             wished = clause.lemma in ("want", "hope", "need", "look", "wish")
             if wished and clause.past and not clause.perfect:
                 return "", None  # "I wanted to show support" tells a reason, not a wish
-            return ("" if clause.negated else _PLAN_VERBS.get(clause.lemma, "")), inner
+            over = clause.past and not clause.perfect and (clause.progressive or _is_pluperfect(clause))
+            return ("" if clause.negated or over else _PLAN_VERBS.get(clause.lemma, "")), inner
         for prep in parse.children(verb, "prep"):
             act = parse.child(prep, "pcomp")
             if act is not None and act.tag == "VBG" and not is_hypothetical(clause) and not clause.negated:

@@ -52,7 +52,7 @@ class Reader(Introductions, Descriptions, Intentions, Homes, Employment, Quantit
 
     def _clause(self, clause: Clause) -> None:
         subject = self._subject(clause)
-        if subject != self.refs.speaker and _STORY.match(self.parse.text) is not None:
+        if _STORY.match(self.parse.text) is not None:
             return
         if subject is None:
             return

@@ -97,8 +97,9 @@ class Times:
     def all(self) -> list[TemporalMatch]:
         return self._matches
 
-    def validity(self, matches: Sequence[TemporalMatch], kind: Kind) -> Validity:
-        """An event or a plan lasts for the interval; a state begins with it, unless "until" says it ends."""
+    def validity(self, matches: Sequence[TemporalMatch], kind: Kind, *, is_present: bool = False) -> Validity:
+        """An event or a plan lasts for the interval; a state begins with it, unless "until" says it ends: what
+        `is_present` ends in the days ahead."""
         for match in matches:
             ahead = kind in ("plan", "commitment")
             earliest, latest = self.interval(match, future=ahead)
@@ -111,6 +112,8 @@ class Times:
                     None, _end_of_day(latest) if _DAY.search(words) and word == "by" else latest, words
                 )
             if word in _UNTIL:
+                if is_present and not ahead:  # it holds now, and is told in the present
+                    return Validity(self._observed_at, self.interval(match, future=True)[1])
                 return Validity(None, latest)
             if ahead and _is_instant(earliest, latest):
                 continue  # "now" is when it is said, and no day of the deed
