@@ -78,6 +78,13 @@ def read(extractor: RulesExtractor, text: str, **more: object) -> list[Triple]:
         "I'm a former teacher",
         "I'm an aspiring actor",
         "I just came from Rome",
+        "I haven't always lived in Leeds",
+        "I don't always drink coffee",
+        "I don't like coffee as much as tea",
+        "I don't eat meat on Fridays",
+        "I've never had a better dog than Rex",
+        "I'm not the Alice who works at Google",
+        "My late dog Rex was a sweetheart",
     ],
 )
 def test_what_is_not_so_claims_nothing(extractor: RulesExtractor, text: str) -> None:
@@ -178,6 +185,7 @@ def test_written_text_tells_in_the_present_what_happened(extractor: RulesExtract
         ("I live in no big city", []),
         ("I have no doubt that I live in Leeds", ["Alice lives_in Leeds"]),
         ("I like neither tea nor coffee", ["Alice dislikes tea"]),
+        ("I don't eat meat at all", ["Alice not eats meat"]),
         ("I like all music but country.", ["Alice likes music"]),
         ("I'm not only a teacher but also a singer", ["Alice works_as teacher"]),
     ],
@@ -191,8 +199,26 @@ def test_none_of_a_thing_is_denied_and_never_claimed(
 @pytest.mark.parametrize(
     ("text", "claims"),
     [
+        ("My friend Tom's sister Anna works at Google.", ["Tom sibling_of Anna"]),
+        ("My former colleague Tom works at Google.", ["Tom works_at Google"]),
+        ("My first wife Anna lives in Rome.", ["Anna lives_in Rome"]),
+        ("My imaginary friend Bob is a doctor.", []),
+        ("My late brother Tom was a doctor.", ["Alice sibling_of Tom"]),
+        ("My sister's dog Max is ill.", ["Alice's sister has_pet Max"]),
+    ],
+)
+def test_whose_somebody_was_or_is_of_another_is_not_theirs(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert [short(t) for t in read(extractor, text)] == claims
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
         ("Tom, not me, works at Intel.", []),
         ("It's Tom who plays the guitar, not me.", ["Tom corrects plays guitar"]),
+        ("It's my cousin, not my sister, who works at Google.", []),
         ("I live not in Leeds but near it", []),
         ("I live not only in Leeds but also in York", ["Alice lives_in Leeds"]),
         ("Either Tom or Anna has a dog", []),

@@ -72,6 +72,8 @@ class Actions(Emitter):
         for target in clause.objects("dobj"):
             if (is_choice(self.parse, target) and not clause.negated) or (has and self._is_task(target)):
                 continue
+            if clause.negated and any(t.tag == "JJR" for t in self.parse.children(target, "amod")):
+                continue  # "I've never had a better dog"
             noun = target.lemma
             value = noun_value(self.parse, target, self.refs, self.times)
             if noun in words.PETS:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from lamina.language.tables import table
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
+from lamina.pipeline.extract.references import is_denied
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.unreal import unreal_verbs
 
@@ -27,6 +28,10 @@ _DENYING = _TABLE.words("denying")
 _BESIDE = _TABLE.words("beside")
 _JUDGING = _TABLE.words("judging")
 _UNCERTAIN = _TABLE.words("uncertain")
+_PARTLY = _TABLE.words("partly")
+_HABITS = _TABLE.words("habits")
+_ASIDES = _TABLE.words("asides")
+_WHOLLY = _TABLE.words("wholly")
 _LASTING = _TABLE.words("lasting")
 _HEDGES = _TABLE.words("hedges")
 _BECOMING = _TABLE.words("becoming")
@@ -186,13 +191,30 @@ def _clause(parse: Parse, verb: Token, *, elliptic: bool) -> Clause | None:
     clause = Clause(parse, verb, None)
     _find_subject(clause, elliptic=elliptic)
     purpose = verb.tag == "VB" and any(t.lower == "to" for t in parse.children(verb, "aux"))
-    if clause.subject is None or purpose or _is_unreal(clause):
+    if clause.subject is None or purpose or _is_unreal(clause) or _is_partly_denied(clause):
         return None
     _read_auxiliaries(clause)
     if _is_inverted(clause):
         return None
     _read_adverbs(clause)
     return clause
+
+
+def _is_partly_denied(clause: Clause) -> bool:
+    """ "I haven't always lived there", "I don't eat meat on Fridays": nothing follows for other times and places."""
+    parse, verb = clause.parse, clause.verb
+    for word in parse.children(verb, "neg"):
+        if any(t.lower in _PARTLY for t in parse.tokens[word.i + 1 : word.i + 2]):
+            return True
+    if verb.lemma not in _HABITS or not parse.children(verb, "neg"):
+        return False
+    restricting = [verb, *parse.children(verb, "dobj")]
+    where = (t for each in restricting for t in parse.children(each, "prep", "advmod"))
+    return any(t.lower in _ASIDES and t.i > verb.i and not _is_wholly(parse, t) for t in where)
+
+
+def _is_wholly(parse: Parse, word: Token) -> bool:
+    return any(t.lower in _WHOLLY for t in parse.tokens[word.i + 1 : word.i + 2])
 
 
 def _find_subject(clause: Clause, *, elliptic: bool) -> None:
@@ -206,6 +228,8 @@ def _find_subject(clause: Clause, *, elliptic: bool) -> None:
         subject = _shared_subject(parse, verb)
     if verb.dep == "relcl":
         noun = parse.head(verb)
+        if is_denied(parse, noun):
+            return  # "it's my cousin, not my sister, who works there"
         if subject is None or subject.tag in ("WP", "WDT"):
             subject = noun if subject is not None else None
         elif not parse.children(verb, "dobj", "ccomp", "xcomp") and _relative_is_object(parse, verb):

@@ -21,6 +21,8 @@ from lamina.pipeline.extract.vocabulary import slug
 _TABLE = table(__name__)
 _PRAISE = _TABLE.words("praise")
 _NOT_REALLY = _TABLE.words("not_really")
+_OVER = _TABLE.words("over")
+_BY_BIRTH = _TABLE.words("by_birth")
 _WHOLE = _TABLE.words("whole")
 _FORMERLY = _TABLE.words("formerly")
 _PLACE_NOUNS = _TABLE.words("place_nouns")
@@ -262,10 +264,16 @@ class Descriptions(Emitter):
                 self._emit(clause, subject, "located_in", value)
 
     def _is_former(self, token: Token) -> bool:
-        """ "My old boss Tom": who it was, not who it is."""
+        """ "My old boss Tom", "my late dog Rex", "my imaginary friend": not who it is."""
         relation = words.RELATIONS.get(token.lemma)
-        former = any(t.lower in words.FORMER for t in self.parse.children(token, "amod", "compound"))
-        return former and relation is not None and words.PREDICATES[relation[0]].single_valued
+        heads = [token, self.parse.head(token)] if token.dep == "compound" else [token]
+        before = {t.lower for each in heads for t in self.parse.children(each, "amod", "compound")}
+        if before & _NOT_REALLY:
+            return True
+        if relation is not None and relation[0] in _BY_BIRTH:
+            return False
+        single = relation is not None and words.PREDICATES[relation[0]].single_valued
+        return bool(before & (words.FORMER | _OVER if single else _OVER))
 
     def _favourite(self, clause: Clause, noun: Token, value: Value) -> bool:
         adjective = next(

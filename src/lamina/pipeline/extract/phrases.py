@@ -8,7 +8,7 @@ from lamina.language.dated import is_time_word
 from lamina.language.tables import table
 from lamina.pipeline.extract.amounts import UNITS
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
-from lamina.pipeline.extract.references import FIRST, References, entity
+from lamina.pipeline.extract.references import FIRST, References, entity, is_of_another
 from lamina.pipeline.extract.syntax import Parse, Token
 from lamina.pipeline.extract.times import Times
 from lamina.pipeline.extract.values import EntityRef, LiteralValue
@@ -29,7 +29,7 @@ _DETERMINERS = _TABLE.words("determiners")
 
 def noun_value(parse: Parse, token: Token, refs: References, times: Times) -> Value | None:
     """What the noun phrase headed by `token` stands for; None when nothing that can be kept."""
-    if times.covers(token):
+    if times.covers(token) or is_of_another(parse, token):
         return None
     if token.tag in ("PRP", "PRP$") or token.lower in FIRST:
         return refs.pronoun(token)

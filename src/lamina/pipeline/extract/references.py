@@ -133,7 +133,7 @@ class References:
 
     def given_name(self, parse: Parse, token: Token) -> str | None:
         """The name in "my sister Anna", "my friend, Bob", "a dog named Max"."""
-        name = self._given_name(parse, token)
+        name = None if is_of_another(parse, token) else self._given_name(parse, token)
         return None if name is not None and any(is_contracted(word) for word in name.split()) else name
 
     def _given_name(self, parse: Parse, token: Token) -> str | None:
@@ -190,13 +190,21 @@ class References:
         return ref
 
 
+def is_of_another(parse: Parse, token: Token) -> bool:
+    """ "My friend Ben's sister Zoe": the parser hangs Zoe on the friend, whose name she does not have."""
+    last = max((t.i for t in parse.children(token, "appos")), default=token.i)
+    tags = [t.tag for t in parse.tokens[token.i : last]]
+    return "POS" in tags and "," not in tags[: tags.index("POS")]
+
+
 def is_denied(parse: Parse, token: Token) -> bool:
     """Whether `token` heads what somebody is not: "not my brother Ben", "she is not my sister Anna"."""
     start = min((t.i for t in parse.children(token, "poss", "amod", "det")), default=token.i)
     before = parse.tokens[start - 1].lower if start else ""
     verb = parse.head(token) if token.dep in ("attr", "appos", "dep") else token
     inverse = verb.lemma == "be" and token.dep == "attr" and parse.child(verb, "neg") is not None
-    return before in ("not", "n't", "never") or parse.child(token, "neg") is not None or inverse
+    denied = any(t.i < token.i for t in parse.children(token, "neg"))
+    return before in ("not", "n't", "never") or denied or inverse
 
 
 _TELLING: Final = _TABLE.words("telling")
