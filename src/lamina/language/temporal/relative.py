@@ -86,7 +86,8 @@ def _is_final(r: TokenizedText, i: int, last: int) -> bool:
     """ "My last day at work", "the last day of it": the one that nothing follows; "in the last day" tells when."""
     if r.words[last - 1] in _OWNERS:
         return True
-    return r.words[last + 1] == "day" and r.words[i - 1] not in _DURING
+    alone = i == 0 and not r.words[last + 2]  # a phrase of time and no sentence
+    return r.words[last + 1] == "day" and not alone and r.words[i - 1] not in _DURING
 
 
 def _counted_first(r: TokenizedText, i: int) -> Node | None:
