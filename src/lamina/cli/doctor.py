@@ -48,6 +48,7 @@ FSYNC_MS_SLOW: Final = 20.0
 
 BACKLOG_LONG: Final = 5000
 _FSYNCS = 10
+_ANOTHER: Final = "choose another with --data or LAMINA_DATA"
 _ELSEWHERE: Final = "the server that answers keeps its memory in another folder: name that with --data"
 _WHAT_FAILS: Final = (
     "the page of the code says what helps: docs/reference/errors.md; it is tried again by itself"
@@ -134,16 +135,10 @@ def _has_memory(folder: Path) -> bool:
 def _folder(folder: Path, *, served: Callable[[], bool]) -> Check:
     there = _nearest(folder)
     if not os.access(there, os.W_OK | os.X_OK):
-        hint = (
-            "run this as who runs the server"
-            if _has_memory(folder)
-            else "choose another with --data or LAMINA_DATA"
-        )
+        hint = "run this as who runs the server" if _has_memory(folder) else _ANOTHER
         return Check("data folder", "fail", f"{there} is not writable", hint)
     if os.path.lexists(folder) and not folder.is_dir():
-        return Check(
-            "data folder", "fail", f"{folder} is no folder", "choose another with --data or LAMINA_DATA"
-        )
+        return Check("data folder", "fail", f"{folder} is no folder", _ANOTHER)
     if not _has_memory(folder):
         hint = _ELSEWHERE if served() else "lamina serve makes it, or name another with --data"
         return Check("data folder", "note", f"{folder} holds no memory", hint)
