@@ -38,7 +38,7 @@ from lamina.kernel.ties import Tie
 from lamina.language.change_signs import CALLS_OFF, REPLACES, SPEAKERS, WITH_PREDICATE, signs_in
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
-from lamina.language.tokens import STOP_TERMS, analyse, content_terms, known_terms, term_set
+from lamina.language.tokens import STOP_TERMS, analyse, term_set
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON
 from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.nearness import Nearness
@@ -216,7 +216,7 @@ def _is_called_off(fact: Fact, sentences: Sequence[_Sentence], near: _Nearness) 
     """Whether a sentence calls something off, has a word of what lies ahead and is not far from the turn that told it."""
     if not isinstance(fact, Loop) and fact.kind != "plan":
         return False
-    words = frozenset(content_terms(known_terms(fact.object.text))) - STOP_TERMS
+    words = term_set(fact.object.text) - STOP_TERMS
     return any(
         each.bears_on(CALLS_OFF) and words & each.terms and near.get((fact.event_id, at), 0.0) >= _WORDS_NEAR
         for at, each in enumerate(sentences)
@@ -296,7 +296,7 @@ def _shares(
         return False  # its words are a whole clause
     subject = term_set(fact.subject.name)
     others = subject - speaker  # of their own people speakers say "my dad"
-    words = frozenset(content_terms(known_terms(fact.object.text))) - subject - STOP_TERMS
+    words = term_set(fact.object.text) - subject - STOP_TERMS
     single = fact.slot is not None and not is_shared(fact)
     for at, each in enumerate(sentences):
         is_near = near.get((fact.event_id, at), 1.0) >= _WORDS_NEAR

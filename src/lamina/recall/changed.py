@@ -60,23 +60,27 @@ def changes_of(
 
     A turn that was cancelled leaves no mark, and clears none: the edge from a fact to it stays.
     """
-    marked = {fact.id: held for fact in facts if deciding(held := supports.get(fact.id, ())).mark is not None}
-    if not marked:
+    found = {fact.id: deciding(supports.get(fact.id, ())) for fact in facts}
+    last = {
+        i: [each for each in both if each is not None] for i, both in found.items() if both.mark is not None
+    }
+    if not last:
         return Changes({}, {})
-    last = {i: [each for each in deciding(held) if each is not None] for i, held in marked.items()}
     events = log.get(tenant_id, {each.source_id for both in last.values() for each in both})
     # A fact may have been told a thousand times: those before the last matter where that was cancelled.
     earlier = {
         each.source_id
         for i, both in last.items()
         if not all(_stands(each, events) for each in both)
-        for each in marked[i]
+        for each in supports[i]
     }
     if earlier:
         events = {**events, **log.get(tenant_id, earlier)}
     marks: dict[str, MayHaveChanged] = {}
     for fact in facts:
-        standing = [each for each in marked.get(fact.id, ()) if _stands(each, events)]
+        if fact.id not in last:
+            continue
+        standing = [each for each in supports[fact.id] if _stands(each, events)]
         if mark := may_have_changed(fact, standing):
             marks[fact.id] = mark
     return Changes(marks, {mark.event_id: events[mark.event_id] for mark in marks.values()})

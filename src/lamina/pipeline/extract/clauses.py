@@ -133,10 +133,13 @@ def _is_none(parse: Parse, noun: Token) -> bool:
 
 def _is_left_out(parse: Parse, token: Token) -> bool:
     """ "Tom, not me, works there", "I live not in Leeds but near it"; not "not only in Leeds"."""
-    before = (
-        t for t in parse.children(token, "neg", "preconj", "advmod") if t.lower == "not" and t.i < token.i
-    )
-    return any(parse.tokens[t.i + 1].lower not in _ONLY for t in before)
+    return any(parse.tokens[t.i + 1].lower not in _ONLY for t in _nots_before(parse, token))
+
+
+def _nots_before(parse: Parse, token: Token) -> list[Token]:
+    """In "Lisbon, not Porto" the parser hangs "not" on either of them; it denies what follows it."""
+    below = parse.children(token, "neg", "preconj", "advmod")
+    return [t for t in below if t.lower == "not" and t.i < token.i]
 
 
 def conjuncts(parse: Parse, token: Token) -> list[Token]:
@@ -145,10 +148,7 @@ def conjuncts(parse: Parse, token: Token) -> list[Token]:
     pending = [token]
     while pending and len(found) < CONJUNCTS_MAX:
         current = pending.pop(0)
-        # In "Lisbon, not Porto" the parser hangs "not" on either of them; it denies what follows it.
-        if any(
-            t.lower == "not" and t.i < current.i for t in parse.children(current, "neg", "advmod", "preconj")
-        ):
+        if _nots_before(parse, current):
             continue
         found.append(current)
         but = [t.i for t in parse.children(current, "cc") if t.lower == "but"]  # "all music but country"
