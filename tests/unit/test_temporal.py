@@ -220,6 +220,13 @@ def test_words_that_only_look_like_time(text: str) -> None:
     assert [m.text for m in find_times(text, NOW) if m.kind != "duration"] == []
 
 
+def test_a_house_number_is_no_hour() -> None:
+    assert find_times("My office is at 22 Elm Road.", NOW) == []
+    assert days("We meet on Friday at 18 Park Avenue.") == days("We meet on Friday.")
+    assert days("I see Tom at 7 Eleven tomorrow") == ("2024-03-14", "2024-03-15")
+    assert [only(text).text for text in ("Call me at 9. Tom", "at 9 I leave", "at 9 CET")] == ["at 9"] * 3
+
+
 @pytest.mark.parametrize("text", ["My last day at work is soon", "It is the last day", "my last week there"])
 def test_the_last_one_of_something_is_not_the_one_before_today(text: str) -> None:
     assert find_times(text, NOW) == []

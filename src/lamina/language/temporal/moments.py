@@ -140,7 +140,7 @@ def _date_then_time(r: TokenizedText, date: Node) -> Node | None:
     hours = time_piece(r, k)
     if hours is None or (hours.bare and not hours.stated_range and k == j and len(r.words[j]) != 4):
         return None
-    if hours.bare and r.words[hours.stop] in MONTHS:
+    if hours.bare and (r.words[hours.stop] in MONTHS or _is_named(r, hours.stop)):
         return None
     if (
         date.partial
@@ -202,8 +202,15 @@ def _time_first(r: TokenizedText, i: int) -> Node | None:
 
 
 def _counts(r: TokenizedText, i: int) -> bool:
-    """Whether the word after a bare number makes it a count: "at 6 percent", "at 12 places"."""
+    """Whether the word after a bare number makes it a count or part of a name: "at 6 percent", "at 12 places", "at 22 Elm Road"."""
     after = r.words[i]
-    return after in ("%", "$", "/", "-", "percent", "million", "x") or (
-        after.endswith("s") and after not in ("as", "is", "was", "this", "on")
+    return (
+        after in ("%", "$", "/", "-", "percent", "million", "x")
+        or (after.endswith("s") and after not in ("as", "is", "was", "this", "on"))
+        or _is_named(r, i)
     )
+
+
+def _is_named(r: TokenizedText, i: int) -> bool:
+    """Whether a word is written as names are, and not as a time zone is."""
+    return len(r.words[i]) > 1 and r.text[r.starts[i] : r.ends[i]].istitle()
