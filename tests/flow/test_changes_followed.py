@@ -182,3 +182,28 @@ def test_what_has_to_be_done_now_is_not_over_a_moment_later(talk):
     talk.at += 3 * DAY
     assert standing(talk, "measure")
     assert standing(talk, "mow") == []
+
+
+def test_what_is_denied_later_ends_there(talk):
+    talk.hear("I bought a bike.", "I did not buy a bike after all.")
+    (denial,) = [fact for fact in facts(talk) if fact.negated]
+    (denied,) = [fact for fact in facts(talk) if not fact.negated]
+    assert (denied.superseded_by, denied.valid_to) == (denial.id, denial.valid_from)
+    assert denial.supersedes == denied.id
+    talk.replays()
+
+
+def test_what_had_its_day_and_is_denied_never_was(talk):
+    talk.hear("I went to Paris in March.")
+    (denied,) = facts(talk)
+    talk.hear("I did not go to Paris in March.")
+    (denial,) = facts(talk)
+    assert (denial.negated, denial.supersedes) == (True, denied.id)
+    (then,) = talk.store.records.get(TENANT, [denied.id], seen_at=denied.recorded_from).values()
+    assert then.text == denied.text
+    talk.replays()
+
+
+def test_a_denial_of_another_time_leaves_it(talk):
+    talk.hear("I went to Paris in March.", "I did not go to Paris in April.")
+    assert [fact.text for fact in facts(talk) if not fact.negated] == ["Alice visited Paris"]

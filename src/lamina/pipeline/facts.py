@@ -42,7 +42,7 @@ from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
 from lamina.pipeline.verdicts import EXTRACTOR as FEEDBACK
 from lamina.pipeline.verdicts import end_judged, ends_claim, judge_promise, triple_judged
-from lamina.pipeline.versions import put_version, stated_by, support_of, supports_of, vouched_for
+from lamina.pipeline.versions import drop_fact, put_version, stated_by, support_of, supports_of, vouched_for
 from lamina.pipeline.view import View
 from lamina.pipeline.vocabularies.cardinality import end_denied_value, end_values_before, value_of_one
 from lamina.pipeline.vocabularies.fitting import BoundTriple, bound, taken_back_by_term
@@ -284,10 +284,13 @@ class FactResolver:
             put_version(event, held, confirmed, writes)
 
     def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> Fact:
-        """ "I did not buy it after all" ends what said that she did, and supersedes it."""
+        """ "I did not buy it after all" ends what said that she did, and supersedes it; what has a time of its own and none of it left never
+        was."""
         affirmed = replace(denial, negated=False).claim_key
         for held in self._held(writes, claim_key=affirmed):
-            if held.valid_to is None and held.valid_from < denial.valid_from and ends(event, denial, held):
+            if not ends(event, denial, held):
+                continue
+            if held.valid_to is None and held.valid_from < denial.valid_from:
                 ended = replace(
                     held,
                     valid_to=denial.valid_from,
@@ -295,7 +298,11 @@ class FactResolver:
                     superseded_by=denial.id,
                 )
                 put_version(event, held, ended, writes, superseded_by=denial.id)
-                denial = replace(denial, supersedes=held.id)
+            elif held.valid_to is not None and _covers(denial, held):
+                drop_fact(event, held, denial.id, writes)
+            else:
+                continue
+            denial = replace(denial, supersedes=held.id)
         return denial
 
     def _end_told(self, event: Event, past: Fact, writes: Writes) -> bool:
@@ -336,6 +343,14 @@ class FactResolver:
         return sorted(
             facts.values(), key=lambda fact: (fact.valid_from, fact.valid_to is None, fact.position, fact.id)
         )
+
+
+def _covers(fact: Fact, held: Fact) -> bool:
+    """Whether a claim holds for all of the time of one that has an end."""
+    if fact.days is not None and held.days is not None:
+        return fact.days[0] <= held.days[0] and held.days[1] <= fact.days[1]
+    ends = fact.valid_to is not None and held.valid_to is not None and held.valid_to <= fact.valid_to
+    return fact.valid_from <= held.valid_from and (fact.valid_to is None or ends)
 
 
 def _overlap(held: Fact, fact: Fact) -> bool:
