@@ -36,6 +36,7 @@ from lamina.kernel.erasure_rules import ErasureRules
 from lamina.kernel.ids import Prefix, RandomIds
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SystemClock
+from lamina.settings import Settings
 from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.ports.erasures import ErasureJob
 from lamina.store.ports.log import Capture
@@ -77,9 +78,9 @@ def run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     figures["writes beside it"] = milliseconds(times) | {"writes": len(times)}
     (backup,) = (folder / "backups").glob("*.backup")
     figures["backup_mb"] = round(backup.stat().st_size / 1e6, 1)
-    figures["restore_s"] = restored(backup, folder / "plain", "--without-tombstones")
+    listed = Settings(data=data).tombstone_list
+    figures["restore_s"] = restored(backup, folder / "plain", "--tombstones", str(listed))
     figures["equal rows"] = compare(store, data, folder / "plain")
-    listed = folder / "tombstones.jsonl"
     began = time.perf_counter()
     erasure_id = erase(store, listed)
     figures["erased_s"] = round(time.perf_counter() - began, 1)

@@ -105,7 +105,13 @@ def put_back(folder: Path, begins: Signal) -> None:
             tombstones=TombstoneFile(folder.with_name(f"{folder.name}.jsonl")),
         )
 
-    restore(folder, backup, lambda _: None, lock_of=lock_of, before_served=before_served)
+    restore(
+        folder,
+        backup,
+        lambda _: None,
+        lock_of=lock_of,
+        restoring=lambda manifest: lambda store: before_served(store, manifest.made_at),
+    )
 
 
 def look(folder: Path) -> None:

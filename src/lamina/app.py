@@ -128,7 +128,7 @@ from lamina.session.inside import Inside
 from lamina.session.operations import SessionHandlers, session_operations
 from lamina.settings import Settings, cores
 from lamina.store.backups.documents import DocumentBackups
-from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
+from lamina.store.backups.tombstones import NoTombstones, tombstone_file
 from lamina.store.documents.paths import document_path
 from lamina.store.opening import open_store
 from lamina.store.peers import DocumentPeers
@@ -237,7 +237,7 @@ def build_server(
     beside = beside or Beside(Failures())
     kept: Store = store or open_store(settings, shared=beside.processes > 1, failures=beside.failures)
     # Whoever has a store of their own keeps its list.
-    tombstones = NoTombstones() if store is not None else TombstoneFile(settings.tombstone_list)
+    tombstones = NoTombstones() if store is not None else tombstone_file(settings)
     clock, ids = clock or SystemClock(), ids or RandomIds()
     peers = DocumentPeers(kept.documents)
     if principals is None:

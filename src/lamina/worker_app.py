@@ -30,7 +30,7 @@ from lamina.session.drain import Drain
 from lamina.session.graph import GraphitiTarget, GraphModel
 from lamina.session.inquirer import Inquirer
 from lamina.settings import Settings
-from lamina.store.backups.tombstones import TombstoneFile
+from lamina.store.backups.tombstones import tombstone_file
 from lamina.store.ports.store import Store
 
 __all__ = [
@@ -69,7 +69,7 @@ def build_eraser(settings: Settings, store: Store, failures: Failures | None = N
         _owner(),
         about=documents_about_people(store),
         unnaming=without_paths(store.documents),
-        tombstones=TombstoneFile(settings.tombstone_list),
+        tombstones=tombstone_file(settings),
         failures=failures,
     )
 
@@ -81,7 +81,7 @@ def build_expirer(
     clock = clock or SystemClock()
     preset = preset_of(settings)
     policy = TieredPolicy(preset, store.registry)
-    tombstones = TombstoneFile(settings.tombstone_list)
+    tombstones = tombstone_file(settings)
     eraser = ExpiredEraser(store, clock, policy.ttl_rules, policy.erasure_rules, tombstones)
     return Expirer(store, clock, policy.ttl_rules, eraser, failures=failures)
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from given import NOON, TENANT, ManualClock, audit_draft, fact, land
 from lamina.app import build_server
+from lamina.cli.backup_settings import backup_request
 from lamina.cli.main import app
 from lamina.coordination.owned import documents_about_people
 from lamina.errors import LaminaError
@@ -26,6 +27,8 @@ from lamina.pipeline.derived_by import DERIVED_BY
 from lamina.pipeline.upgrading import Upgrader
 from lamina.settings import Settings
 from lamina.store.backups.tombstones import NoTombstones, TombstoneFile
+from lamina.store.opening import back_up
+from lamina.store.ports.audit import AuditQuery
 from lamina.store.ports.erasing import Erasure
 from lamina.store.ports.tombstones import ListedErasure
 from lamina.store.ports.writes import Writes
@@ -52,8 +55,8 @@ LISTED = ListedErasure(
 class Served:
     """A server over a folder, as the settings have it."""
 
-    def __init__(self, data: Path) -> None:
-        self.settings = Settings(data=data, tenant="acme")
+    def __init__(self, data: Path, tombstones: Path | None = None) -> None:
+        self.settings = Settings(data=data, tenant="acme", tombstones=tombstones)
         self.server = build_server(self.settings)
         self.client = TestClient(self.server.application, "http://localhost")
         self.eraser = build_eraser(self.settings, self.server.store)
@@ -87,8 +90,8 @@ class Served:
 
 
 @contextmanager
-def serving(data: Path) -> Iterator[Served]:
-    served = Served(data)
+def serving(data: Path, tombstones: Path | None = None) -> Iterator[Served]:
+    served = Served(data, tombstones)
     try:
         yield served
     finally:
@@ -114,7 +117,7 @@ def test_what_was_erased_since_a_backup_stays_erased(tmp_path: Path) -> None:
         served.say("ramen", BOB)
         code, said = lamina("backup", "--data", data)
         made = Path(said.splitlines()[0])
-        assert (code, served.settings.tombstone_list.read_bytes()) == (0, b"")
+        assert (code, TombstoneFile(served.settings.tombstone_list).read()) == (0, [])
         chosen = {"scope": BOB, "selector": {"memory_ids": [quarrel]}, "cascade": "redact_events"}
         served.post("/v1/forget", chosen, "user:bob")
         served.post("/v1/erasures", {"scope": ALICE, "audit_note": "case 1"}, "user:alice")
@@ -331,3 +334,77 @@ def test_a_list_holds_what_was_put_down_whole(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'"version":1', b'"version":9', 1))
     with pytest.raises(LaminaError, match="INVALID_TOMBSTONES"):
         kept.read()
+
+
+def test_a_list_that_was_lost_is_not_believed_for_what_is_older(tmp_path: Path) -> None:
+    data, second, third = tmp_path / "data", tmp_path / "second", tmp_path / "third"
+    with serving(data) as served:
+        served.say("a secret", ALICE)
+        served.say("ramen", BOB)
+        older = Path(lamina("backup", "--data", data)[1].splitlines()[0])
+        served.begin(ALICE)
+        assert served.eraser.step()
+        served.settings.tombstone_list.unlink()
+        newer = Path(lamina("backup", "--data", data)[1].splitlines()[0])
+        served.begin(BOB)
+        assert served.eraser.step()
+    code, told = lamina("restore", older, "--data", second)
+    assert (code, "INCOMPLETE_TOMBSTONES" in told, (second / "lamina.db").exists()) == (5, True, False)
+    assert lamina("restore", newer, "--data", third)[0] == 0
+    with serving(third) as restored:
+        assert (restored.texts(ALICE), restored.texts(BOB)) == ([], [])
+        assert not restored.server.store.audit.query(AuditQuery(tenant_id="acme", endpoint="restore"))
+    assert lamina("restore", older, "--data", second, "--incomplete-tombstones")[0] == 0
+    with serving(second) as restored:
+        assert (restored.texts(ALICE), restored.texts(BOB)) == (["a secret"], [])
+        (row,) = restored.server.store.audit.query(AuditQuery(tenant_id="acme", endpoint="restore"))
+        assert "a part of it" in str(row.draft.detail)
+
+
+def test_a_copy_of_a_list_from_before_a_backup_is_not_believed(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as served:
+        served.say("a secret", ALICE)
+        lamina("backup", "--data", tmp_path / "data")
+        copy = shutil.copy(served.settings.tombstone_list, tmp_path / "copy.jsonl")
+        served.begin(ALICE)
+        assert served.eraser.step()
+        made = Path(lamina("backup", "--data", tmp_path / "data")[1].splitlines()[0])
+    asked = ("restore", made, "--data", tmp_path / "second", "--tombstones")
+    assert [lamina(*asked, each)[0] for each in (copy, served.settings.tombstone_list)] == [5, 0]
+
+
+def test_a_list_of_an_earlier_release_goes_on(tmp_path: Path) -> None:
+    """It is taken for whole, also for what is older than its first line of today."""
+    listed, data = tmp_path / "tombstones.jsonl", tmp_path / "data"
+    with serving(data, listed) as served:
+        served.say("a secret", ALICE)
+        made = back_up(data, replace(backup_request(served.settings, listed), erasures=lambda: None))
+        assert made is not None
+        listed.write_bytes(b"")
+        served.begin(ALICE)
+        assert served.eraser.step()
+    assert [each.since for each in TombstoneFile(listed).states()] == [None]
+    asked = ("restore", made.path, "--tombstones", listed, "--data")
+    assert lamina(*asked, tmp_path / "second")[0] == 0
+    with serving(tmp_path / "second") as restored:
+        assert restored.texts(ALICE) == []
+    listed.unlink()
+    TombstoneFile(listed).begin()
+    assert lamina(*asked, tmp_path / "third")[0] == 5
+
+
+def test_what_one_folder_erased_stays_in_another_that_shares_its_list(tmp_path: Path) -> None:
+    listed = tmp_path / "tombstones.jsonl"
+    for name in ("data", "other"):
+        with serving(tmp_path / name, listed) as served:
+            served.say(f"told to {name}", ALICE)
+    request = backup_request(served.settings, listed)
+    made = back_up(served.settings.data, request)
+    assert made is not None
+    with serving(tmp_path / "data", listed) as served:
+        served.begin(ALICE)
+        assert served.eraser.step()
+    code, told = lamina("restore", made.path, "--data", tmp_path / "second", "--tombstones", listed)
+    assert (code, "of other data folders (data)" in told) == (0, True)
+    with serving(tmp_path / "second") as restored:
+        assert restored.texts(ALICE) == ["told to other"]

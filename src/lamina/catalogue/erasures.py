@@ -30,6 +30,14 @@ CODES: Final[Mapping[str, ErrorCode]] = {
         "The memory is being erased by `details.erasure_id`, and takes nothing new until that is over. Nothing was stored.",
         hint="GET /v1/erasures/{erasure_id} says how far it is; send it again once it is completed",
     ),
+    "INCOMPLETE_TOMBSTONES": ErrorCode(
+        "Conflict",
+        CLIENTS,
+        "The list of what was erased is not the one that a backup was made beside, or an older copy: what was erased since may be missing "
+        "in it. Nothing was restored.",
+        hint="name with --tombstones the list that was kept beside the backup, whole; --incomplete-tombstones restores what is in none, and "
+        "says so in the audit log",
+    ),
     "INVALID_TOMBSTONES": ErrorCode(
         "Invalid",
         CLIENTS,

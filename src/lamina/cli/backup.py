@@ -55,7 +55,7 @@ def backup(
     if passphrase and key_file is not None:
         raise typer.BadParameter("--passphrase and --key-file exclude each other")
     settings = _settings(data, key_file, to)
-    made = run_backup(settings, keep=keep, asks=passphrase)
+    made = run_backup(settings, _settings(data, key_file).tombstone_list, keep=keep, asks=passphrase)
     if to is None:  # elsewhere, or where nothing is, an empty list would say that nothing was erased
         begin_list(settings)
     typer.echo(made.path)
@@ -83,6 +83,13 @@ def restore(
         bool,
         typer.Option("--without-tombstones", help="Restore what was erased since then, too."),
     ] = False,
+    incomplete_tombstones: Annotated[
+        bool,
+        typer.Option(
+            "--incomplete-tombstones",
+            help="Restore a backup though the list may lack some of what was erased since.",
+        ),
+    ] = False,
     data: Data = None,
     tenant: Annotated[
         str | None, typer.Option(help="Whose documents a clone has; LAMINA_TENANT's otherwise.")
@@ -94,8 +101,10 @@ def restore(
     if tombstones is not None and without_tombstones:
         raise typer.BadParameter("--tombstones and --without-tombstones exclude each other")
     if clone is not None:
-        if verify or key_file is not None:
-            raise typer.BadParameter("--verify and --key-file are for backups, not for clones")
+        if verify or key_file is not None or incomplete_tombstones:
+            raise typer.BadParameter(
+                "--verify, --key-file and --incomplete-tombstones are for backups, not for clones"
+            )
         _restore_documents(chosen_settings(data=data), clone, tenant, tombstones, without=without_tombstones)
         return
     if tenant is not None:
@@ -105,7 +114,9 @@ def restore(
     if verify:
         _verify_backup(settings, backup)
     else:
-        _restore_backup(settings, backup, tombstones, without=without_tombstones)
+        _restore_backup(
+            settings, backup, tombstones, without=without_tombstones, incomplete=incomplete_tombstones
+        )
 
 
 def _verify_backup(settings: Settings, backup: Path) -> None:
@@ -114,10 +125,12 @@ def _verify_backup(settings: Settings, backup: Path) -> None:
     typer.echo(f"whole: {_contents(run_verify(settings, backup))}")
 
 
-def _restore_backup(settings: Settings, backup: Path, tombstones: Path | None, *, without: bool) -> None:
+def _restore_backup(
+    settings: Settings, backup: Path, tombstones: Path | None, *, without: bool, incomplete: bool
+) -> None:
     from lamina.cli.backup_settings import run_restore_backup
 
-    restored = run_restore_backup(settings, backup, tombstones, without=without)
+    restored = run_restore_backup(settings, backup, tombstones, without=without, incomplete=incomplete)
     manifest = restored.manifest
     typer.echo(f"restored into {settings.data}: {_contents(manifest)}")
     if not restored.same_hashes:
@@ -173,7 +186,7 @@ def _restore_documents(
     from lamina.cli.backup_settings import erased_since_clone
     from lamina.cli.restore import run_restore
 
-    listed = [] if without else erased_since_clone(settings, clone, tombstones)
+    listed, begun_at = ([], 0) if without else erased_since_clone(settings, clone, tombstones)
     restored = run_restore(settings, clone, tenant or settings.tenant, listed)
     hashes = (
         "with the hashes that they had"
@@ -184,6 +197,10 @@ def _restore_documents(
     if restored.erased:
         typer.echo(
             f"{restored.erased} erased since the clone was made and erased again: clones are to be made anew"
+        )
+    if begun_at > restored.newest:
+        typer.echo(
+            "the list is younger than the clone: what was erased before it was begun is back", err=True
         )
     for path in restored.left_out:
         typer.echo(

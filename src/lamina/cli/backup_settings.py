@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -15,14 +15,16 @@ from lamina.access.security.sealing import KeySeal, lost_keys
 from lamina.cli.local_socket import lock_of
 from lamina.coordination.owned import documents_about_people
 from lamina.coordination.replication.state import without_paths
-from lamina.errors import Invalid
+from lamina.errors import Conflict, Invalid, LaminaError
 from lamina.forget.reapplying import apply_again
-from lamina.kernel.time import Instant, SystemClock
+from lamina.kernel.audit import own_row
+from lamina.kernel.ids import Prefix, RandomIds
+from lamina.kernel.time import Instant, SystemClock, rfc3339
 from lamina.settings import TOMBSTONES, Settings
-from lamina.store.backups.folder import BackupFolder
-from lamina.store.backups.manifest import ISSUERS, PRESET, BackupManifest
+from lamina.store.backups.folder import BackupFolder, folder_name_of
+from lamina.store.backups.manifest import ISSUERS, PRESET, BackupManifest, ListState
 from lamina.store.backups.sealing import KeyFile, Passphrase, Secret
-from lamina.store.backups.tombstones import TombstoneFile
+from lamina.store.backups.tombstones import TombstoneFile, tombstone_file
 from lamina.store.opening import Backup, BackupRequest, RestoredFolder, back_up, open_store, restore, verify
 from lamina.store.ports.signing_keys import SealedKey
 from lamina.store.ports.store import Store
@@ -41,13 +43,14 @@ __all__ = [
 _NICENESS = 5  # calls come before their backup on a busy machine
 
 
-def run_backup(settings: Settings, *, keep: int | None, asks: bool) -> Backup:
-    """Make a backup, and then delete all but ``keep``; ``asks`` for a passphrase at the terminal."""
+def run_backup(settings: Settings, tombstones: Path, *, keep: int | None, asks: bool) -> Backup:
+    """Make a backup, and then delete all but ``keep``; ``asks`` for a passphrase at the terminal. ``tombstones`` is the list that the
+    folder's server writes to."""
     os.nice(_NICENESS)
     secret: Secret | None = None
     if asks:
         secret = Passphrase(_prompt(confirm=True))
-    made = back_up(settings.data, backup_request(settings, secret))
+    made = back_up(settings.data, backup_request(settings, tombstones, secret))
     assert made is not None, "nobody tells it to stop"
     if keep is not None:
         folder_of(settings).keep(keep, made.path)
@@ -55,8 +58,8 @@ def run_backup(settings: Settings, *, keep: int | None, asks: bool) -> Backup:
 
 
 def begin_list(settings: Settings) -> None:
-    """Make the list of what was erased where backups are made: one that is there and empty says that nothing was."""
-    TombstoneFile(settings.tombstone_list).begin()
+    """Make the list of what was erased where backups are made: one that is there and has nothing says that nothing was."""
+    tombstone_file(settings).begin()
 
 
 def run_verify(settings: Settings, path: Path) -> BackupManifest:
@@ -65,14 +68,24 @@ def run_verify(settings: Settings, path: Path) -> BackupManifest:
 
 
 def run_restore_backup(
-    settings: Settings, path: Path, tombstones: Path | None, *, without: bool
+    settings: Settings, path: Path, tombstones: Path | None, *, without: bool, incomplete: bool
 ) -> RestoredFolder:
     """Restore a backup into the data folder, and erase from it what the list ``tombstones`` says was erased since; the list that the
     settings name where none is given, or the one beside the backup with the one that the folder's server writes to. Raises ``NotFound``
-    (TOMBSTONES_NOT_FOUND) where there is none, but ``without``."""
+    (TOMBSTONES_NOT_FOUND) where there is none, but ``without``, and ``Conflict`` (INCOMPLETE_TOMBSTONES) where what was erased since may be
+    missing in it, but ``incomplete``; the audit log says of both."""
     if not os.access(path, os.R_OK):
         run_verify(settings, path)  # says so, before a list is missed beside a file that is not there
-    listed = [] if without else _listed(_lists_for(settings, path, tombstones))
+    paths = [] if without else _lists_for(settings, path, tombstones)
+    states, listed = _states(paths), _listed(paths)
+
+    def restoring(manifest: BackupManifest) -> Callable[[Store], None]:
+        left_out = "the list" if without else "a part of it" if _is_incomplete(states, manifest) else None
+        if left_out is not None and not (without or incomplete):
+            raise _incomplete(paths, manifest)
+        own = _of_folder(settings, listed, manifest)
+        return lambda store: _erase_again(settings, store, own, manifest.made_at, left_out)
+
     log = logging.getLogger("lamina.store")
     level = log.level
     log.setLevel(logging.ERROR)  # that repositories are made anew is what a restore does, and no warning
@@ -82,19 +95,22 @@ def run_restore_backup(
             path,
             lambda kind: _secret_to_read(settings, kind),
             lock_of=lock_of,
-            before_served=lambda store, made_at: _erase_again(settings, store, listed, made_at),
+            restoring=restoring,
         )
     finally:
         log.setLevel(level)
 
 
-def erased_since_clone(settings: Settings, clone: Path, tombstones: Path | None) -> list[ListedErasure]:
-    """What the lists that may be meant for a clone say was erased, as for a backup; nothing where none is named and none is there."""
+def erased_since_clone(
+    settings: Settings, clone: Path, tombstones: Path | None
+) -> tuple[list[ListedErasure], Instant]:
+    """What the lists that may be meant for a clone say was erased, as for a backup, and since when they are there; nothing where none is
+    named and none is there."""
     lists = _lists_for(settings, clone.absolute(), tombstones)
     if tombstones is None and not any(each.exists() for each in lists):
         typer.echo(f"no list at {lists[0]}: what was erased after the clone was made comes back", err=True)
-        return []
-    return _listed(lists)
+        return [], 0
+    return _listed(lists), max((state.since or 0 for state in _states(lists)), default=0)
 
 
 def run_lost_keys(settings: Settings) -> list[SealedKey]:
@@ -125,8 +141,52 @@ def _listed(paths: Sequence[Path]) -> list[ListedErasure]:
     )
 
 
-def _erase_again(settings: Settings, store: Store, listed: Sequence[ListedErasure], made_at: Instant) -> None:
-    tombstones = TombstoneFile(settings.tombstone_list)
+def _states(paths: Sequence[Path]) -> list[ListState]:
+    return [state for path in paths for state in TombstoneFile(path).states()]
+
+
+def _is_incomplete(states: Sequence[ListState], manifest: BackupManifest) -> bool:
+    """Whether something was erased since a backup that may stand in none of the lists. A backup names the list that it was made beside; one
+    of an earlier release does not, and a list of an earlier release is taken for whole: it says nothing else."""
+    beside = manifest.erasures
+    if beside is None:
+        return any(state.since is not None and state.since > manifest.made_at for state in states)
+    return not any(state.id == beside.id and state.lines >= beside.lines for state in states)
+
+
+def _incomplete(paths: Sequence[Path], manifest: BackupManifest) -> Conflict:
+    return Conflict(
+        "INCOMPLETE_TOMBSTONES",
+        f"{' and '.join(map(str, paths))}: what was erased since {rfc3339(manifest.made_at)}, when the backup was made, may be missing there",
+        hint="name with --tombstones the list that was kept beside it, whole; --incomplete-tombstones restores what is in none, and says so "
+        "in the audit log",
+    )
+
+
+def _of_folder(
+    settings: Settings, listed: Sequence[ListedErasure], manifest: BackupManifest
+) -> list[ListedErasure]:
+    """What was erased in the folder of a backup, by its name then or now; all of it where the backup or a line names no folder."""
+    names = {"", manifest.folder, folder_name_of(settings.data)}
+    others = [each for each in listed if manifest.folder and each.folder not in names]
+    if others:
+        folders = ", ".join(sorted({each.folder for each in others}))
+        typer.echo(
+            f"{len(others)} erasures in the list are of other data folders ({folders}) and are not done here; where one of these is the "
+            f"folder of the backup under a later name, restore into a folder of that name",
+            err=True,
+        )
+    return [each for each in listed if each not in others]
+
+
+def _erase_again(
+    settings: Settings,
+    store: Store,
+    listed: Sequence[ListedErasure],
+    made_at: Instant,
+    left_out: str | None,
+) -> None:
+    tombstones = tombstone_file(settings)
     about = documents_about_people(store)
     unnaming = without_paths(store.documents)
     apply_again(
@@ -138,6 +198,30 @@ def _erase_again(settings: Settings, store: Store, listed: Sequence[ListedErasur
         tombstones=tombstones,
         unnaming=unnaming,
     )
+    if left_out is not None:
+        _note_left_out(store, made_at, left_out)
+
+
+def _note_left_out(store: Store, made_at: Instant, left_out: str) -> None:
+    """A row for each tenant: what was erased since may be back, and somebody said so."""
+    ids, now = RandomIds(), SystemClock().now()
+    for tenant_id in {*store.log.tenants(), *(head.tenant_id for head in store.audit.heads())}:
+        store.audit.note(
+            own_row(
+                tenant_id=tenant_id,
+                id=ids.stamped(Prefix.AUDIT, now),
+                at=now,
+                actor="system:restore",
+                scope=None,
+                endpoint="restore",
+                capability="restore",
+                tier="deployment",
+                what={"backup_made_at": rfc3339(made_at), "erasures_left_out": left_out},
+                request_id=ids.stamped(Prefix.REQUEST, now),
+                gdpr=1,
+            )
+        )
+    store.audit.flush()
 
 
 def folder_of(settings: Settings) -> BackupFolder:
@@ -153,8 +237,9 @@ def folder_of(settings: Settings) -> BackupFolder:
     return BackupFolder(settings.backups, settings.data)
 
 
-def backup_request(settings: Settings, secret: Secret | None = None) -> BackupRequest:
-    """A backup as the settings want it, sealed with ``secret`` or else with theirs."""
+def backup_request(settings: Settings, tombstones: Path, secret: Secret | None = None) -> BackupRequest:
+    """A backup as the settings want it, sealed with ``secret`` or else with theirs. It names the list at ``tombstones``, which is there from
+    before it is made; none where that cannot be, for a backup is better than none."""
     issuers, preset = settings.issuers, Path(settings.preset)
     named = {ISSUERS: issuers, PRESET: preset if preset.suffix in (".yaml", ".yml") else None}
     chosen = [item for item in fields(Settings) if getattr(settings, item.name) != item.default]
@@ -165,8 +250,16 @@ def backup_request(settings: Settings, secret: Secret | None = None) -> BackupRe
         secret=secret or _configured(settings),
         settings={_name(item.name): str(getattr(settings, item.name)) for item in chosen if item.repr},
         secrets=tuple(_name(item.name) for item in chosen if not item.repr),
+        erasures=lambda: _begun(tombstones),
         files={name: path for name, path in named.items() if path is not None and path.is_file()},
     )
+
+
+def _begun(tombstones: Path) -> ListState | None:
+    try:
+        return TombstoneFile(tombstones).begin()
+    except LaminaError:
+        return None
 
 
 def _name(setting: str) -> str:

@@ -59,4 +59,8 @@ class DailyBackup:
         return last is None or not last_due(now, self._settings.backup_at) <= last <= now
 
     def _made(self, stopping: Callable[[], bool]) -> Backup | None:
-        return back_up(self._settings.data, backup_request(self._settings), stopping=stopping)
+        return back_up(
+            self._settings.data,
+            backup_request(self._settings, self._settings.tombstone_list),
+            stopping=stopping,
+        )

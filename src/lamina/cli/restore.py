@@ -11,9 +11,9 @@ from lamina.coordination.messages.restoring import restored_posts
 from lamina.coordination.owned import documents_about_people
 from lamina.coordination.replication.state import without_paths
 from lamina.forget.reapplying import apply_again
-from lamina.kernel.time import SECOND_US, SystemClock
+from lamina.kernel.time import SECOND_US, Instant, SystemClock
 from lamina.settings import Settings
-from lamina.store.backups.tombstones import TombstoneFile
+from lamina.store.backups.tombstones import tombstone_file
 from lamina.store.documents.restore import clone_head, past_writes
 from lamina.store.opening import open_store
 from lamina.store.ports.tombstones import ListedErasure
@@ -27,13 +27,14 @@ _CLONED_WITHIN_US = 3600 * SECOND_US
 @dataclass(frozen=True, slots=True)
 class Restored:
     """How many commits came back, whether with the hashes that they had, which capsules cannot be read, which files of secrets were
-    left out, and how many erasures were done again."""
+    left out, how many erasures were done again, and of when the newest commit is."""
 
     commits: int
     same_hashes: bool
     unreadable: Sequence[Unreadable]
     left_out: Sequence[str] = ()
     erased: int = 0
+    newest: Instant = 0
 
 
 def run_restore(
@@ -55,11 +56,11 @@ def run_restore(
             if each.tenant_id == tenant_id and each.cascade == "gdpr" and each.at + _CLONED_WITHIN_US > newest
         ]
         about, unnaming = documents_about_people(store), without_paths(store.documents)
-        tombstones = TombstoneFile(settings.tombstone_list)
+        tombstones = tombstone_file(settings)
         erased = apply_again(
             store, since, clock, as_of=newest, about=about, tombstones=tombstones, unnaming=unnaming
         )
         lost = list(unreadable(store.documents, tenant_id))
     finally:
         store.close()
-    return Restored(commit.number, commit.sha == head, lost, sorted(left_out), erased)
+    return Restored(commit.number, commit.sha == head, lost, sorted(left_out), erased, newest)

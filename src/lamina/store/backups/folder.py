@@ -15,7 +15,7 @@ from lamina.errors import Invalid, Unavailable
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.flushing import sync_folder
 
-__all__ = ["BackupFolder"]
+__all__ = ["BackupFolder", "folder_name_of"]
 
 _END, _UNFINISHED, _OWNER = ".backup", ".unfinished", ".owner"
 _STAMP: Final = "%Y%m%dT%H%M%SZ"
@@ -27,7 +27,7 @@ class BackupFolder:
     def __init__(self, folder: Path, data: Path) -> None:
         self._folder = folder
         self._data = os.path.realpath(data)
-        self._name = re.sub(r"[^A-Za-z0-9._-]", "-", os.path.basename(self._data)) or "lamina"
+        self._name = folder_name_of(data)
         self._own = re.compile(re.escape(self._name) + r"-(\d{8}T\d{6}Z)(?:-(\d+))?" + re.escape(_END))
 
     def listed(self) -> list[Path]:
@@ -126,6 +126,11 @@ class BackupFolder:
             with contextlib.suppress(OSError), path.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 path.unlink()
+
+
+def folder_name_of(data: Path) -> str:
+    """The name by which backups of a data folder, and what it erased, are told from those of others."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", os.path.basename(os.path.realpath(data))) or "lamina"
 
 
 def _place(listed: Sequence[Path], made: Path) -> int:

@@ -9,7 +9,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lamina.store.backups.sealing import damaged
 
-__all__ = ["DATABASE", "ISSUERS", "MEMBERS", "PRESET", "BackupManifest", "BackupMember", "TenantState"]
+__all__ = [
+    "DATABASE",
+    "ISSUERS",
+    "MEMBERS",
+    "PRESET",
+    "BackupManifest",
+    "BackupMember",
+    "ListState",
+    "TenantState",
+]
 
 DATABASE: Final = "lamina.db"
 PRESET, ISSUERS = "preset.yaml", "issuers.yaml"
@@ -40,10 +49,22 @@ class TenantState(_Stored):
     commit: str = ""
 
 
+class ListState(_Stored):
+    """A list of what was erased as it stood: the ``id`` that it has since it was begun, and how many lines it had by then.
+
+    ``since`` is when it was begun, in microseconds; None where an earlier release did, which did not say.
+    """
+
+    id: str
+    since: _Count | None
+    lines: _Count
+
+
 class BackupManifest(_Stored):
     """``schema_number`` is the newest migration of the database, ``made_at`` the moment of the snapshot, in microseconds.
 
-    ``settings`` are those that were not the default, without secrets, whose names alone are in ``secrets``.
+    ``settings`` are those that were not the default, without secrets, whose names alone are in ``secrets``. ``folder`` is the name of the data
+    folder, and ``erasures`` the list that it put down what it erased in; an earlier release noted neither.
     """
 
     lamina: str
@@ -53,6 +74,8 @@ class BackupManifest(_Stored):
     tenants: Mapping[str, TenantState]
     settings: Mapping[str, str]
     secrets: tuple[str, ...]
+    folder: str = ""
+    erasures: ListState | None = None
 
     @property
     def events(self) -> int:

@@ -1,4 +1,8 @@
-"""The list of what was erased as a file beside the backups: a line of JSON for each erasure, appended and never changed."""
+"""The list of what was erased as a file beside the backups: a line of JSON for each erasure, appended and never changed.
+
+One line says which list it is: the first, or, in a list of an earlier release, the first that is put into it. A list that was lost and
+begun anew is another, and so it is seen for which backups it does not speak.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,23 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 from lamina.errors import Invalid, LaminaError, NotFound, Unavailable
 from lamina.kernel.scopes import Scope
+from lamina.kernel.time import SystemClock
+from lamina.settings import Settings
+from lamina.store.backups.folder import folder_name_of
+from lamina.store.backups.manifest import ListState
 from lamina.store.flushing import sync_folder
 from lamina.store.ports.tombstones import ListedErasure
 
-__all__ = ["NoTombstones", "TombstoneFile"]
+__all__ = ["NoTombstones", "TombstoneFile", "tombstone_file"]
 
 _VERSION: Final = 1
+_BEGUN: Final = b'{"version":1,"list":'
 _LISTS: Final[Mapping[str, Callable[[str], str]]] = {
     "held": Scope.parse,
     "actors": str,
@@ -27,19 +36,21 @@ _LISTS: Final[Mapping[str, Callable[[str], str]]] = {
 
 
 class TombstoneFile:
-    """``TombstoneList`` in one file. Several processes may append at once."""
+    """``TombstoneList`` in one file. Several processes may append at once; ``folder`` is the name of the data folder whose they are."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, folder: str = "") -> None:
         self._path = path
+        self._folder = folder
 
-    def begin(self) -> None:
-        """Make it where there is none: that a list is there and empty says that nothing was erased."""
+    def begin(self) -> ListState:
+        """Make it where there is none; how it stands from then on. Raises ``Unavailable`` (CANNOT_WRITE_TOMBSTONES), ``Invalid``
+        (INVALID_TOMBSTONES)."""
         self._write(b"")
+        return self.states()[-1]
 
     def append(self, erasure: ListedErasure) -> None:
         """Mirrors ``TombstoneList.append``."""
-        line: dict[str, Any] = {"version": _VERSION, **asdict(erasure)}  # Any: JSON
-        self._write(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        self._write(_line(asdict(replace(erasure, folder=self._folder))))
 
     def _write(self, line: bytes) -> None:
         try:
@@ -48,7 +59,12 @@ class TombstoneFile:
             is_new = not self._path.exists()
             with os.fdopen(os.open(self._path, flags, 0o600), "rb+") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                file.truncate(_whole_lines(file.read()))
+                data = file.read()
+                file.truncate(_whole_lines(data))
+                if not data.startswith(_BEGUN) and b"\n" + _BEGUN not in data:
+                    file.write(
+                        _line({"list": os.urandom(8).hex(), "since": SystemClock().now() if is_new else None})
+                    )
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
@@ -63,6 +79,23 @@ class TombstoneFile:
 
     def read(self) -> Sequence[ListedErasure]:
         """Mirrors ``TombstoneList.read``. What a crash left of a last line is passed over: that erasure had not begun."""
+        return [
+            self._read_line(number, line)
+            for number, line in enumerate(self._lines(), 1)
+            if not line.startswith(_BEGUN)
+        ]
+
+    def states(self) -> Sequence[ListState]:
+        """Which list it is, and how many lines it has; several where lists were put together in one file, none where an earlier release
+        wrote it alone. Errors as of ``read``."""
+        lines = self._lines()
+        return [
+            self._read_state(number, line, len(lines))
+            for number, line in enumerate(lines, 1)
+            if line.startswith(_BEGUN)
+        ]
+
+    def _lines(self) -> Sequence[bytes]:
         try:
             data = self._path.read_bytes()
         except OSError as error:
@@ -71,8 +104,7 @@ class TombstoneFile:
                 f"the list of what was erased since, {self._path}, cannot be read: {error.strerror}",
                 hint="name it with --tombstones, or say --without-tombstones where nothing was erased since the backup",
             ) from error
-        lines = data[: _whole_lines(data)].splitlines()
-        return [self._read_line(number, line) for number, line in enumerate(lines, 1)]
+        return data[: _whole_lines(data)].splitlines()
 
     def _read_line(self, number: int, line: bytes) -> ListedErasure:
         try:
@@ -82,6 +114,13 @@ class TombstoneFile:
             named = {name: tuple(map(kind, told[name])) for name, kind in _LISTS.items()}
             return ListedErasure(**{**told, **named, "scope": Scope.parse(told["scope"])})
         except (ValueError, KeyError, TypeError, AttributeError, LaminaError) as error:
+            raise self._invalid(number) from error
+
+    def _read_state(self, number: int, line: bytes, lines: int) -> ListState:
+        try:
+            told: dict[str, Any] = json.loads(line)  # Any: JSON
+            return ListState(id=told["list"], since=told["since"], lines=lines)
+        except (ValueError, KeyError) as error:
             raise self._invalid(number) from error
 
     def _invalid(self, number: int) -> Invalid:
@@ -101,6 +140,17 @@ class NoTombstones:
     def read(self) -> Sequence[ListedErasure]:
         """Nothing was."""
         return ()
+
+
+def tombstone_file(settings: Settings) -> TombstoneFile:
+    """The list that a data folder's server writes to."""
+    return TombstoneFile(settings.tombstone_list, folder_name_of(settings.data))
+
+
+def _line(told: dict[str, Any]) -> bytes:  # Any: JSON
+    return (
+        json.dumps({"version": _VERSION, **told}, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    )
 
 
 def _whole_lines(data: bytes) -> int:

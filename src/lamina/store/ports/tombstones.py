@@ -22,6 +22,8 @@ class ListedErasure:
 
     One of a whole memory (``gdpr``) names the scope, what legal holds kept of it and the names of its person; it is planned anew in the
     folder in which it is done again. One of a part names events and records.
+
+    ``folder`` is the name of the data folder that it was asked of: several may share a list. Earlier releases did not say.
     """
 
     tenant_id: str
@@ -39,6 +41,7 @@ class ListedErasure:
     factor: float
     floor: float
     cancelled: bool = False
+    folder: str = ""
 
 
 class TombstoneList(Protocol):

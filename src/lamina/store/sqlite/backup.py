@@ -18,8 +18,8 @@ from lamina import __version__, limits
 from lamina.errors import Fault, Invalid, Unavailable
 from lamina.kernel.time import Instant
 from lamina.store.backups.archive import member_of, write_archive
-from lamina.store.backups.folder import BackupFolder
-from lamina.store.backups.manifest import DATABASE, BackupManifest, TenantState
+from lamina.store.backups.folder import BackupFolder, folder_name_of
+from lamina.store.backups.manifest import DATABASE, BackupManifest, ListState, TenantState
 from lamina.store.backups.sealing import RandomBytes, Secret
 from lamina.store.blocks import load_blocks
 from lamina.store.rows import Row
@@ -40,7 +40,8 @@ _SQL = load_blocks("lamina.store.sqlite")
 class BackupRequest:
     """What a backup is to be: where, sealed with what, and what stands in it beside the folder.
 
-    ``files`` are kept beside the database by the names that ``store.backups.manifest`` has for them.
+    ``files`` are kept beside the database by the names that ``store.backups.manifest`` has for them; ``erasures`` begins the list
+    of what the folder erased where there is none, and says how it stands; None where it cannot be.
     """
 
     into: BackupFolder
@@ -50,6 +51,7 @@ class BackupRequest:
     settings: Mapping[str, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     files: Mapping[str, Path] = field(default_factory=dict)
+    erasures: Callable[[], ListState | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def back_up(
     """
     require_store(folder)
     with usable(folder), copying(folder) as copies:
+        erasures = request.erasures()  # before the copy: what is erased from here on stands there
         copy = copies / DATABASE
         if not _copied(folder / FILE_NAME, copy, stopping):
             return None
@@ -81,7 +84,7 @@ def back_up(
             raise _is_damaged(faults[0])
         _without_packs(copy)
         paths = {DATABASE: copy, **_copied_files(request.files, copies)}
-        manifest = _manifest(copy, paths, request)
+        manifest = _manifest(folder, copy, paths, request, erasures)
         path = request.into.put(
             request.made_at,
             lambda out: write_archive(
@@ -209,7 +212,9 @@ def _copied_files(files: Mapping[str, Path], copies: Path) -> dict[str, Path]:
     return copied
 
 
-def _manifest(copy: Path, paths: Mapping[str, Path], request: BackupRequest) -> BackupManifest:
+def _manifest(
+    folder: Path, copy: Path, paths: Mapping[str, Path], request: BackupRequest, erasures: ListState | None
+) -> BackupManifest:
     with contextlib.closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         number = schema_number_of(connection)
     # A folder that an older release left has other tables: the database is backed up whole, its figures are not told.
@@ -222,6 +227,8 @@ def _manifest(copy: Path, paths: Mapping[str, Path], request: BackupRequest) -> 
         tenants=tenant_states(copy) if is_todays else {},
         settings=dict(request.settings),
         secrets=request.secrets,
+        folder=folder_name_of(folder),
+        erasures=erasures,
     )
 
 

@@ -17,7 +17,6 @@ from typing import IO, Final
 import apsw
 
 from lamina.errors import Conflict, Invalid, LaminaError, Unavailable
-from lamina.kernel.time import Instant
 from lamina.store.backups.archive import BackupArchive, open_archive
 from lamina.store.backups.manifest import DATABASE, BackupManifest, BackupMember
 from lamina.store.backups.sealing import Secret, damaged
@@ -46,6 +45,7 @@ _EMPTY: Final = frozenset(
 _NAMES: Final = "SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'"
 
 _Lock = Callable[[Path], "IO[str] | None"]
+_Restoring = Callable[[BackupManifest], Callable[[Store], None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,18 @@ def restore(
     secret: Callable[[str], Secret | None],
     *,
     lock_of: _Lock,
-    before_served: Callable[[Store, Instant], None] | None = None,
+    restoring: _Restoring = lambda _: lambda _: None,
 ) -> RestoredFolder:
     """Restore a backup into a folder that is empty or not there; ``lock_of`` takes the lock of who serves a folder.
 
-    ``secret`` is as in ``ChunkReader``. ``before_served`` is done to the restored memory, given when its backup was made, before it is
-    checked and put in place. Raises ``NotFound`` (BACKUP_NOT_FOUND), ``Invalid`` (INVALID_BACKUP,
+    ``secret`` is as in ``ChunkReader``. ``restoring`` is told what the backup says of itself before anything of it is restored,
+    and what it gives is done to the restored memory before that is checked and put in place; both may refuse. Raises ``NotFound`` (BACKUP_NOT_FOUND), ``Invalid`` (INVALID_BACKUP,
     WRONG_BACKUP_KEY), ``Conflict`` (FOLDER_NOT_EMPTY, FOLDER_IN_USE) and ``Unavailable`` (CANNOT_OPEN_STORE). Whatever it
     raises, the folder holds no memory then.
     """
     with open_archive(path, secret) as archive, usable(folder), _held(folder, lock_of) as aside:
         _require_known(archive.manifest)
+        before_served = restoring(archive.manifest)
         _require_room(aside, archive.manifest)
         _extract(archive, aside)
         same_hashes = _prepare(aside, archive.manifest, before_served)
@@ -182,9 +183,7 @@ def _extract(archive: BackupArchive, aside: Path) -> None:
     told.write_bytes(archive.manifest.encoded() + b"\n")
 
 
-def _prepare(
-    aside: Path, manifest: BackupManifest, before_served: Callable[[Store, Instant], None] | None
-) -> bool:
+def _prepare(aside: Path, manifest: BackupManifest, before_served: Callable[[Store], None]) -> bool:
     """Bring the restored memory to where it can be served, and check it whole; whether its commits have their hashes.
 
     This is the place for what has to hold before anybody reads: the shape of today's release, and the repositories, which
@@ -200,8 +199,7 @@ def _prepare(
     store = SqliteStore(data)
     try:
         store.documents.recover()
-        if before_served is not None:
-            before_served(store, manifest.made_at)
+        before_served(store)
     finally:
         store.close()
     heads = heads_of(data / FILE_NAME)
