@@ -408,3 +408,25 @@ def test_what_one_folder_erased_stays_in_another_that_shares_its_list(tmp_path: 
     assert (code, "of other data folders (data)" in told) == (0, True)
     with serving(tmp_path / "second") as restored:
         assert restored.texts(ALICE) == ["told to other"]
+
+
+def test_what_was_erased_before_a_folder_was_begun_anew_is_not_erased_from_its_backups(
+    tmp_path: Path,
+) -> None:
+    """The list stays when the data folder is deleted: it stands beside the backups."""
+    data = tmp_path / "data"
+    with serving(data) as served:
+        served.begin(ALICE)
+        assert served.eraser.step()
+    shutil.rmtree(data)
+    with serving(data) as served:
+        served.say("told to the new one", ALICE)
+        older = Path(lamina("backup", "--data", data)[1].splitlines()[0])
+        served.say("told later", BOB)
+        served.begin(BOB)
+        assert served.eraser.step()
+    shutil.rmtree(data)
+    code, told = lamina("restore", older, "--data", data)
+    assert (code, "1 erasures" in told) == (0, True)
+    with serving(data) as restored:
+        assert (restored.texts(ALICE), restored.texts(BOB)) == (["told to the new one"], [])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -83,8 +83,10 @@ def run_restore_backup(
         left_out = "the list" if without else "a part of it" if _is_incomplete(states, manifest) else None
         if left_out is not None and not (without or incomplete):
             raise _incomplete(paths, manifest)
-        own = _of_folder(settings, listed, manifest)
-        return lambda store: _erase_again(settings, store, own, manifest.made_at, left_out)
+        own, stood = _of_folder(settings, listed, manifest), _stood(paths, manifest)
+        return lambda store: _erase_again(
+            settings, store, _of_memory(store, own, stood), manifest.made_at, left_out
+        )
 
     log = logging.getLogger("lamina.store")
     level = log.level
@@ -174,6 +176,34 @@ def _of_folder(
         typer.echo(
             f"{len(others)} erasures in the list are of other data folders ({folders}) and are not done here; where one of these is the "
             f"folder of the backup under a later name, restore into a folder of that name",
+            err=True,
+        )
+    return [each for each in listed if each not in others]
+
+
+def _stood(paths: Sequence[Path], manifest: BackupManifest) -> set[str]:
+    """The ids of erasures that were listed when a backup was made, which a line of the list then says."""
+    beside, files = manifest.erasures, [TombstoneFile(path) for path in paths]
+    if beside is None:
+        return set()
+    named = [file for file in files if any(state.id == beside.id for state in file.states())]
+    return {each.id for file in named for each in file.read(beside.lines)}
+
+
+def _of_memory(store: Store, listed: Sequence[ListedErasure], stood: Collection[str]) -> list[ListedErasure]:
+    """What was erased of this memory, and not of one that was in the folder before: of that were those that ``stood`` in the list by the
+    backup, which does not know them, and has nothing from before them that they could take."""
+    others = [
+        each
+        for each in listed
+        if each.cascade == "gdpr"
+        and each.id in stood
+        and store.erasures.get(each.tenant_id, each.id) is None
+        and all(first.recorded_at > each.at for first in store.log.walk(each.tenant_id, 0, 1))
+    ]
+    if others:
+        typer.echo(
+            f"{len(others)} erasures in the list are of a memory that was in the folder before this one was begun, and are not done here",
             err=True,
         )
     return [each for each in listed if each not in others]

@@ -77,11 +77,11 @@ class TombstoneFile:
                 hint="make its folder writable, or name a file elsewhere with LAMINA_TOMBSTONES",
             ) from error
 
-    def read(self) -> Sequence[ListedErasure]:
-        """Mirrors ``TombstoneList.read``. What a crash left of a last line is passed over: that erasure had not begun."""
+    def read(self, lines: int | None = None) -> Sequence[ListedErasure]:
+        """Mirrors ``TombstoneList.read``; of so many ``lines`` from its beginning, else of all. What a crash left of a last line is passed over: that erasure had not begun."""
         return [
             self._read_line(number, line)
-            for number, line in enumerate(self._lines(), 1)
+            for number, line in enumerate(self._lines()[:lines], 1)
             if not line.startswith(_BEGUN)
         ]
 
