@@ -17,7 +17,9 @@ from typer.testing import CliRunner
 from given import NOON, TENANT, ManualClock, audit_draft, fact, land
 from lamina.app import build_server
 from lamina.cli.backup_settings import backup_request
+from lamina.cli.damage import erasures_check
 from lamina.cli.main import app
+from lamina.cli.work import warn_of_erasures
 from lamina.coordination.owned import documents_about_people
 from lamina.errors import LaminaError
 from lamina.forget.reapplying import apply_again
@@ -430,3 +432,30 @@ def test_what_was_erased_before_a_folder_was_begun_anew_is_not_erased_from_its_b
     assert (code, "1 erasures" in told) == (0, True)
     with serving(data) as restored:
         assert (restored.texts(ALICE), restored.texts(BOB)) == (["told to the new one"], [])
+
+
+def test_an_older_copy_of_a_folder_is_told_from_what_erased(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data, snapshot = tmp_path / "data", tmp_path / "snapshot"
+    with serving(data) as served:
+        served.say("a secret", ALICE)
+        quarrel = served.say("a quarrel", BOB)
+    shutil.copytree(data, snapshot)
+    with serving(data) as served:
+        settings = served.settings
+        chosen = {"scope": BOB, "selector": {"memory_ids": [quarrel]}, "cascade": "redact_events"}
+        served.post("/v1/forget", chosen, "user:bob")
+        served.begin(ALICE)
+        assert served.eraser.step()
+    assert erasures_check(settings).state == "ok"
+    shutil.rmtree(data)
+    shutil.copytree(snapshot, data)
+    check = erasures_check(settings)
+    assert (check.state, check.found.split()[0]) == ("note", "2")
+    warn_of_erasures(settings)
+    assert "2 erasures" in caplog.text
+    shutil.rmtree(data)
+    with serving(data) as served:
+        served.say("of a new memory", ALICE)
+    assert erasures_check(settings).state == "ok"

@@ -16,6 +16,7 @@ __all__ = [
     "database_check",
     "derivation_check",
     "documents_check",
+    "erasures_check",
     "repair_documents",
 ]
 
@@ -176,6 +177,27 @@ def derivation_check(folder: Path) -> Check:
             "a running worker goes on with it; until a scope is done, its readers see the older rows",
         )
     return Check("derivation", "ok", "everything is derived as this release does")
+
+
+def erasures_check(settings: Settings) -> Check:
+    """Whether the folder went through what its list says that it erased; an older copy of it did not."""
+    from lamina.store.backups.folder import folder_name_of
+    from lamina.store.backups.tombstones import tombstone_file
+    from lamina.store.opening import undone_of
+
+    path, name = settings.data / _FILE, folder_name_of(settings.data)
+    if not path.is_file() or not settings.tombstone_list.exists():
+        return Check("erasures", "ok", "none is listed")
+    listed = [each for each in tombstone_file(settings).read() if each.folder == name]
+    if not (undone := undone_of(path, listed)):
+        return Check("erasures", "ok", f"the folder went through what is listed in {settings.tombstone_list}")
+    return Check(
+        "erasures",
+        "note",
+        f"{len(undone)} erasures of {settings.tombstone_list} are not known here: {_shown([each.id for each in undone])}; what they took is "
+        "back, since the folder is an older copy or was restored without the list",
+        "restore the last backup with the list into another folder, or ask for them again",
+    )
 
 
 def _shown(faults: list[str]) -> str:

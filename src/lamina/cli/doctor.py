@@ -26,6 +26,7 @@ from lamina.cli.damage import (
     database_check,
     derivation_check,
     documents_check,
+    erasures_check,
     repair_documents,
 )
 from lamina.cli.mcp_hosts import HOSTS, this_machine
@@ -96,6 +97,7 @@ def _looks(
     yield "backlog", lambda: _backlog(data, served=served)
     yield "database", lambda: database_check(data)
     yield "documents", lambda: documents_check(data, repaired=repaired)
+    yield "erasures", lambda: erasures_check(settings)
     yield "clock", lambda: clock_check(data, SystemClock().now())
     yield "derivation", lambda: derivation_check(data)
     yield "agents", _agents

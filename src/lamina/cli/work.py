@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import threading
@@ -10,9 +11,10 @@ import time
 from collections.abc import Callable, Sequence
 
 from lamina.cli.daily_backup import DailyBackup
+from lamina.cli.damage import erasures_check
 from lamina.cli.process import collect_seldom, use_one_core_a_product
 from lamina.cli.supervise import Helper
-from lamina.errors import Fault
+from lamina.errors import Fault, LaminaError
 from lamina.kernel.time import SystemClock
 from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
@@ -31,7 +33,9 @@ from lamina.worker_app import (
     helper_name,
 )
 
-__all__ = ["run_retry", "run_worker", "work_beside"]
+__all__ = ["run_retry", "run_worker", "warn_of_erasures", "work_beside"]
+
+_log = logging.getLogger(__name__)
 
 _BEHIND_STOP_S = 5.0  # a row that a model or a graph is slow to take is tried again after its lease
 _NICENESS = 5  # captures and recalls come before derivation on a busy machine
@@ -56,6 +60,7 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         store.inquiries.take_over()
         store.erasures.take_over()
         store.upkeep.note_failing({})
+        warn_of_erasures(settings)
         failures = Failures(store.upkeep.note_failing)
 
         def told() -> bool:
@@ -93,6 +98,17 @@ def run_worker(settings: Settings, parent: int | None = None) -> None:
         store.close()
     if lost:
         raise Fault("INTERNAL", f"{' and '.join(lost)} ended by itself", hint="start the worker again")
+
+
+def warn_of_erasures(settings: Settings) -> None:
+    """Say in the log where the folder is an older copy of itself, from before something was erased. A list that cannot be read stops nothing."""
+    try:
+        check = erasures_check(settings)
+    except (LaminaError, OSError) as error:
+        _log.warning("what was erased cannot be compared with the folder: %s", error)
+        return
+    if check.state != "ok":
+        _log.warning("%s: %s", check.found, check.hint)
 
 
 def run_helper(settings: Settings, parent: int, number: int) -> None:

@@ -25,7 +25,7 @@ from lamina.store.sqlite import (
 )
 from lamina.store.sqlite.backup import Backup, BackupRequest, back_up
 from lamina.store.sqlite.restore import RestoredFolder, restore, verify
-from lamina.store.sqlite.upkeep import REPOSITORIES, backed_up_at_of
+from lamina.store.sqlite.upkeep import REPOSITORIES, backed_up_at_of, undone_of
 
 __all__ = [
     "REPOSITORIES",
@@ -48,6 +48,7 @@ __all__ = [
     "require_no_worker",
     "require_store",
     "restore",
+    "undone_of",
     "usable",
     "verify",
     "worker_lives",

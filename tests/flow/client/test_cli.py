@@ -299,6 +299,7 @@ def test_the_doctor_looks_at_everything(live, worker_lives):
         "worker",
         "backlog",
         "database",
+        "erasures",
         "documents",
         "clock",
         "derivation",

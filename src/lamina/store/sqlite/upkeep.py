@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TypedDict
@@ -20,6 +20,7 @@ from lamina.observe.rounds import Failures
 from lamina.store.blocks import load_blocks
 from lamina.store.documents.checking import torn_packs
 from lamina.store.documents.repository import folder_name, repositories_aside
+from lamina.store.ports.tombstones import ListedErasure
 from lamina.store.ports.upkeep import Backlog, Compaction, Integrity, StoreState
 from lamina.store.ports.writes import FOLD
 from lamina.store.sqlite.codec import ALL_STAGES
@@ -41,6 +42,7 @@ __all__ = [
     "failing_of",
     "heads_of",
     "last_recorded_of",
+    "undone_of",
 ]
 
 _SQL = load_blocks("lamina.store.sqlite")
@@ -216,6 +218,26 @@ def last_recorded_of(path: Path) -> Instant | None:
     readers = Readers(path)
     try:
         return _last_recorded(readers)
+    finally:
+        readers.close()
+
+
+def undone_of(path: Path, listed: Iterable[ListedErasure]) -> list[ListedErasure]:
+    """What of a list of erasures a database file has not gone through: one of a whole memory that it does not know, though it has an event
+    from before, or events of a part that have their words."""
+    readers = Readers(path)
+
+    def is_undone(each: ListedErasure) -> bool:
+        if each.cascade == "redact_events":
+            return readers.row(_SQL["any_worded"], (each.tenant_id, json.dumps(each.events))) is not None
+        if each.cascade != "gdpr" or each.cancelled:
+            return False
+        first = readers.row(_SQL["first_recorded"], (each.tenant_id,))
+        known = readers.row(_SQL["find_erasure"], (each.tenant_id, each.id))
+        return first is not None and first[0] <= each.at and known is None
+
+    try:
+        return [each for each in listed if is_undone(each)]
     finally:
         readers.close()
 

@@ -191,6 +191,14 @@ WHERE tenant_id = ?1 AND id = ?2 AND observed_offset IS NULL AND zone_offset IS 
 -- Exclude an event from recall and lists, noting how far derivation had come.
 UPDATE event SET cancelled_after = ?3 WHERE tenant_id = ?1 AND id = ?2 AND cancelled_after IS NULL;
 
+-- name: first_recorded
+-- When the first event that a tenant still has was recorded.
+SELECT recorded_at FROM event WHERE tenant_id = ?1 ORDER BY position LIMIT 1;
+
+-- name: any_worded
+-- Whether one of some events has its words.
+SELECT 1 FROM event WHERE tenant_id = ?1 AND id IN (SELECT value FROM json_each(?2)) AND redacted_by IS NULL LIMIT 1;
+
 -- name: newest_recorded
 -- When the newest event of any tenant was recorded: the last of each by its index, which is skipped through.
 WITH RECURSIVE known (tenant_id) AS (
