@@ -200,7 +200,8 @@ def _restore_documents(
         )
     if begun_at > restored.newest:
         typer.echo(
-            "the list is younger than the clone: what was erased before it was begun is back", err=True
+            "the list was begun after the clone's newest commit: whatever was erased in between is back",
+            err=True,
         )
     for path in restored.left_out:
         typer.echo(
