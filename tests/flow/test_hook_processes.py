@@ -98,3 +98,25 @@ def test_what_goes_wrong_inside_is_named_by_its_kind_alone(folder: Path) -> None
         "claude-code", "Stop", io.StringIO("{secret"), out, err, {"HOME": str(folder)}, datetime.now(UTC)
     )
     assert (out.getvalue(), err.getvalue()) == ("", "lamina: the hook failed: JSONDecodeError\n")
+
+
+@pytest.mark.parametrize(("host", "event"), [("claude-code", "Nope"), ("nope", "Stop")])
+def test_a_hook_that_is_none_is_named_with_those_there_are(folder: Path, host: str, event: str) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    running.print_hook(host, event, io.StringIO("{}"), out, err, {"HOME": str(folder)}, datetime.now(UTC))
+    named = "Nope" if event == "Nope" else "nope"
+    assert f"'{named}' is none of " in err.getvalue()
+
+
+def test_notes_that_cannot_be_kept_are_said_at_a_start(folder: Path) -> None:
+    (folder / "state").write_text("in the way")
+    said = {}
+    for event in ("SessionStart", "Stop"):
+        out, err = io.StringIO(), io.StringIO()
+        given = {"session_id": "s", "cwd": str(folder), "last_assistant_message": "done"}
+        environment = {"HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
+        running.print_hook(
+            "claude-code", event, io.StringIO(json.dumps(given)), out, err, environment, datetime.now(UTC)
+        )
+        said[event] = (str(folder / "state") in out.getvalue(), err.getvalue())
+    assert said == {"SessionStart": (True, ""), "Stop": (False, "")}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["EVENTS", "HOSTS", "HookEvent", "HookOutput", "moment_of", "worded"]
+__all__ = ["EVENTS", "HOSTS", "HookEvent", "HookOutput", "UnknownHook", "moment_of", "worded"]
 
 HOSTS: Final = ("claude-code", "codex", "cursor")
 EVENTS: Final = ("SessionStart", "UserPromptSubmit", "AgentResponse", "Stop", "PreCompact", "SessionEnd")
@@ -43,6 +43,10 @@ class HookEvent:
     transcript: Path | None = None
 
 
+class UnknownHook(ValueError):
+    """A host or an event that is none; the message names those that there are."""
+
+
 @dataclass(frozen=True, slots=True)
 class HookOutput:
     """What a hook says: ``context`` for the model, ``wish`` as a reason to go on, ``notice`` for the person."""
@@ -53,12 +57,12 @@ class HookOutput:
 
 
 def moment_of(host: str, event: str, given: Mapping[str, Any]) -> HookEvent:
-    """The event of a host's JSON. Raises ``ValueError`` for a host or an event that is none."""
+    """The event of a host's JSON. Raises ``UnknownHook`` for a host or an event that is none."""
     name = _OF_CURSOR.get(event, event)
     if host not in HOSTS:
-        raise ValueError(f"{host!r} is none of {', '.join(HOSTS)}")
+        raise UnknownHook(f"{host!r} is none of {', '.join(HOSTS)}")
     if name not in EVENTS:
-        raise ValueError(f"{event!r} is none of {', '.join((*EVENTS, *_OF_CURSOR))}")
+        raise UnknownHook(f"{event!r} is none of {', '.join((*EVENTS, *_OF_CURSOR))}")
     roots = given.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots else None
     transcript = _text(given, "transcript_path")

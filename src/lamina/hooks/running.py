@@ -11,7 +11,7 @@ from typing import Final, TextIO
 
 from lamina.hooks.choices import WrongChoice, choices_in
 from lamina.hooks.handling import Handling
-from lamina.hooks.hosts import HookEvent, HookOutput, moment_of, worded
+from lamina.hooks.hosts import HookEvent, HookOutput, UnknownHook, moment_of, worded
 from lamina.hooks.memory import LineMemory
 from lamina.hooks.notes import Notes, notes_folder
 from lamina.hooks.wire import Away, Refused, Send, ServerClient, sender
@@ -32,7 +32,7 @@ def run_hook(
 ) -> str:
     """What a hook prints for an event, ``given`` as the host's JSON; empty where there is nothing to say.
 
-    ``now`` has a zone, the person's own. ``send`` is how a server is reached, the chosen one without it. Raises ``ValueError``
+    ``now`` has a zone, the person's own. ``send`` is how a server is reached, the chosen one without it. Raises ``UnknownHook``
     for a host or an event that is none.
     """
     until = time.monotonic() + DEADLINE_S
@@ -59,6 +59,8 @@ def run_hook(
         said = HookOutput()
     except Refused as refused:
         return _told(moment, f"Lamina refuses the hooks: {refused.code}. {refused.hint}".strip())
+    except OSError as error:
+        return _told(moment, f"Lamina's hooks cannot keep their notes: {error.filename}: {error.strerror}")
     return worded(moment, said)
 
 
@@ -87,7 +89,8 @@ def _within(seconds: float, work: Callable[[], str], err: TextIO) -> str:
         try:
             given.append(work())
         except Exception as error:  # the work of a person goes on whatever is wrong here
-            err.write(f"lamina: the hook failed: {type(error).__name__}\n")
+            said = str(error) if isinstance(error, UnknownHook) else type(error).__name__
+            err.write(f"lamina: the hook failed: {said}\n")
 
     thread = threading.Thread(target=run, name="hook", daemon=True)
     thread.start()
