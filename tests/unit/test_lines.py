@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given as holds_for
 from hypothesis import strategies as st
 
-from given import ALICE, NOON, TENANT, append
+from given import ALICE, NOON, TENANT, append, fact
 from lamina.kernel.events import Event, text_of
 from lamina.kernel.local import LocalTime
 from lamina.kernel.operations import Principal
 from lamina.kernel.records import Layer
 from lamina.language.days import note_of, read_note
 from lamina.models.counter import WordPieceCounter
+from lamina.recall.layers.why import summary_of
 from lamina.recall.lines import items_of
 from lamina.recall.pack import Item, tokens_of
 from lamina.recall.placing import Answers, Held
@@ -101,3 +102,9 @@ def test_an_excerpt_ends_with_a_whole_word() -> None:
     (event,) = append(MemoryStore(), f"The roof costs {' or '.join(words)}")
     cut = [line.split('"')[1].removesuffix(" …") for line, _ in lines(item(event, "What of the roof?"))]
     assert {each.split()[-1] for each in cut} <= {*words, "or"}
+
+
+def test_what_a_reason_says_ends_with_a_whole_word() -> None:
+    said = "We agreed on $340,000 for it. " * 8
+    last = summary_of(fact(text=said)).removesuffix("…").split()[-1]
+    assert last in said.split()

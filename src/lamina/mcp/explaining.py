@@ -11,7 +11,7 @@ from lamina.errors import Forbidden, Gone, Invalid, NotFound
 from lamina.kernel.events import text_of
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.relay import rests_on
-from lamina.kernel.shown import on_one_line, quoted
+from lamina.kernel.shown import cut_between_words, on_one_line, quoted
 from lamina.kernel.time import rfc3339
 from lamina.mcp.arguments import Reason, WhyResult
 
@@ -108,7 +108,7 @@ def _concept(record_id: str, ask: _Ask) -> _Worded:
 
 def _event(record_id: str, ask: _Ask) -> _Worded:
     event = ask("event", {"event_id": record_id})
-    text = text_of(event.content or {})[: limits.SUMMARY_LENGTH_MAX]
+    text = cut_between_words(text_of(event.content or {}), limits.SUMMARY_LENGTH_MAX)
     who = on_one_line(event.observed_actor.name or event.actor)
     said = f"Said by {who} at {rfc3339(event.context.observed_at)}: {quoted(text)}"
     return _Worded(said, tuple(event.derives), rests_on(event.content or {}, event.origin.channel))

@@ -16,7 +16,7 @@ from lamina.continuity.judgements.trimming import tokens
 from lamina.continuity.shelf.documents import NO_CAPSULE_SHA256
 from lamina.errors import Invalid, NotFound
 from lamina.kernel.ids import Prefix, prefix_of
-from lamina.kernel.shown import on_one_line, quoted
+from lamina.kernel.shown import cut_between_words, on_one_line, quoted
 from lamina.kernel.time import Instant, instant, rfc3339
 from lamina.mcp import arguments
 from lamina.mcp.explaining import explained
@@ -250,7 +250,10 @@ def _last_of(caller: Caller, scope: str) -> tuple[str, str]:
     for event in page.items:
         content = event.content or {}
         if event.caller == caller.actor and not event.excluded_from_recall and "text" in content:
-            return event.id, f"It said: {quoted(str(content['text'])[: limits.SUMMARY_LENGTH_MAX])}"
+            return (
+                event.id,
+                f"It said: {quoted(cut_between_words(str(content['text']), limits.SUMMARY_LENGTH_MAX))}",
+            )
     raise NotFound(
         "NOT_FOUND",
         f"{caller.actor} remembered nothing in {scope} lately that could be cancelled",
