@@ -187,6 +187,25 @@ def test_repositories_take_turns_in_memory(tmp_path: Path, monkeypatch: pytest.M
         assert git(repository(tmp_path, tenant_id), "fsck", "--full", "--strict") == ""
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are looked up there")
+def test_repositories_that_wait_for_their_next_write_hold_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "REPOSITORIES_GROWING_MAX", 1)
+    store = SqliteStore(tmp_path, durable=False)
+    for tenant_id in ("acme", "other", "third"):
+        write(store, Change("a", PUT, b"text"), tenant_id=tenant_id)
+    store.close()
+    again = SqliteStore(tmp_path, durable=False)
+    again.documents.recover()
+    files = [each.readlink() for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+    held = {each.parents[2].name for each in files if each.suffix == ".pack" and tmp_path in each.parents}
+    write(again, Change("a", PUT, b"more"), tenant_id="acme")
+    again.close()
+    assert held == {folder_name("third")}
+    assert len(history(tmp_path, "acme")) == 2
+
+
 def test_hashes_are_known_before_their_rows_say_them(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     made = [write(store, Change("a", PUT, b"%d" % number)) for number in range(20)]

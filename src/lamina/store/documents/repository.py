@@ -121,8 +121,9 @@ class GitRepository:
         self._newest.tidy()
 
     def settle(self) -> None:
-        """Hold nothing in memory, and nothing on disk, that only the next write would use."""
+        """Hold nothing in memory, no file open, and nothing on disk, that only the next write would use."""
         self._newest.settle()
+        self._git.free()  # its packs, each of which keeps a file open once it was read; the next reading opens them again
 
     @property
     def _branch(self) -> Path:
