@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Mapping
 
 from lamina.forget.counting import Area, plan_of, resting_alone
@@ -84,3 +85,19 @@ def test_a_belief_that_rests_on_a_record_of_the_erased_scope_keeps_its_event_as_
         ("2-redact", "evt_1", ""),
         ("4-reference", "evt_1", "belief_1"),
     ]
+
+
+def test_a_plan_takes_memory_by_the_number_of_events_not_by_its_square() -> None:
+    mine = Scope("user:a")
+
+    def peak_bytes(count: int) -> int:
+        events = [ErasureCandidate(f"evt_{n}", mine, n) for n in range(count)]
+        facts = [Citation(f"fact_{n}", mine, f"evt_{n}", "supports") for n in range(count)]
+        tracemalloc.start()
+        plan = plan_of(Area((mine,)), events, facts)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(plan.deleted) == count
+        return peak
+
+    assert peak_bytes(12_000) < 8 * peak_bytes(3_000)

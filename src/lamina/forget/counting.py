@@ -86,9 +86,9 @@ def plan_of(
     for citation in citations:
         sources[citation.record_id].append(citation)
         scopes[citation.record_id] = citation.scope
-    reached = _reached(going, sources)
-    outside = [id_ for id_ in sources if reached[id_] and id_ not in taken and not area.covers(scopes[id_])]
-    cited = _cited(list(going), outside, reached)
+    resting = _resting(going, sources)
+    outside = [id_ for id_ in sources if id_ in resting and id_ not in taken and not area.covers(scopes[id_])]
+    cited = _cited(going, outside, resting, sources)
     return ErasurePlan(
         deleted=tuple(id_ for id_ in going if id_ not in cited),
         redacted=tuple(id_ for id_ in going if id_ in cited),
@@ -124,39 +124,41 @@ def demoted_of(
     )
 
 
-def _reached(going: Mapping[str, int], sources: Mapping[str, Sequence[Citation]]) -> dict[str, int]:
-    """The events below each record, as a set of bits by their place: a concept may rest on thousands."""
-    reached: dict[str, int] = {id_: 1 << place for id_, place in going.items()}
-    for start in sources:
-        stack = [start]
-        open_: set[str] = set()
-        while stack:
-            record_id = stack[-1]
-            if record_id in reached:
-                stack.pop()
-                continue
-            below = [edge.source_id for edge in sources.get(record_id, ())]
-            left = [id_ for id_ in below if id_ in sources and id_ not in reached and id_ not in open_]
-            if left and record_id not in open_:
-                open_.add(record_id)
-                stack += left
-                continue
-            stack.pop()
-            bits = 0
-            for id_ in below:
-                bits |= reached.get(id_, 0)
-            reached[record_id] = bits
-    return reached
+def _resting(going: Collection[str], sources: Mapping[str, Sequence[Citation]]) -> set[str]:
+    """The records that rest on these events, through any number of records."""
+    above: dict[str, list[str]] = defaultdict(list)
+    for record_id, edges in sources.items():
+        for edge in edges:
+            above[edge.source_id].append(record_id)
+    found: set[str] = set()
+    stack = [record_id for id_ in going for record_id in above.get(id_, ())]
+    while stack:
+        record_id = stack.pop()
+        if record_id not in found:
+            found.add(record_id)
+            stack += above.get(record_id, ())
+    return found
 
 
-def _cited(events: Sequence[str], outside: Sequence[str], reached: Mapping[str, int]) -> dict[str, list[str]]:
+def _cited(
+    going: Mapping[str, int],
+    outside: Iterable[str],
+    resting: Collection[str],
+    sources: Mapping[str, Sequence[Citation]],
+) -> dict[str, list[str]]:
+    """The records outside by the events below them. One walk for each of these: noting the events below every record would take memory
+    by events times records, of which most are inside."""
     cited: dict[str, list[str]] = defaultdict(list)
     for record_id in outside:
-        bits = reached[record_id]
-        while bits:
-            lowest = bits & -bits
-            cited[events[lowest.bit_length() - 1]].append(record_id)
-            bits ^= lowest
+        below, stack = {record_id}, [record_id]
+        while stack:
+            for edge in sources.get(stack.pop(), ()):
+                id_ = edge.source_id
+                if id_ not in below and (id_ in going or id_ in resting):
+                    below.add(id_)
+                    stack += [] if id_ in going else [id_]
+        for id_ in sorted(below & going.keys(), key=going.__getitem__):
+            cited[id_].append(record_id)
     return dict(cited)
 
 
