@@ -493,6 +493,30 @@ def test_what_is_said_by_one_predicate_costs_the_same_however_much_is_told_of_it
     assert costs[1] <= costs[0] + 1
 
 
+def opening(loops: int) -> apsw.Connection:
+    """So many open loops of one scope."""
+    connection = opened()
+    connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+        " INSERT INTO record (tenant_id, id, version, layer, scope, position, topic, confidence, valid_from, recorded_from,"
+        " body, status, salience, horizon, seen_at)"
+        " SELECT 't', 'fact_' || i, 1, 'facts', 's', i, 'loops.open', 0.9, i, i, '{}', 'active', 3, 'ongoing', i FROM n",
+        (loops,),
+    )
+    return connection
+
+
+def test_the_loops_of_a_brief_cost_the_same_however_many_are_open() -> None:
+    costs = []
+    for loops in (200, 4000):
+        connection = opening(loops)
+        wanted = ("t", "s", "{}", 100, 5, 0, 1)
+        newest = [f"fact_{number}" for number in range(loops, loops - 5, -1)]
+        assert [row[1] for row in connection.execute(BLOCKS["loops_spoken_of"], wanted)] == newest
+        costs.append(work(connection, "loops_spoken_of", wanted))
+    assert costs[1] <= costs[0] + 1
+
+
 def nothing_named(block: str) -> dict[str, object]:
     return dict.fromkeys(re.findall(r":([a-z_]+)", bare(block)))
 

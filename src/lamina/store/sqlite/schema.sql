@@ -244,7 +244,7 @@ CREATE TABLE record_row (
 , object INTEGER);
 CREATE INDEX record_scope ON record_row (shelf, recorded_from);
 CREATE INDEX record_subject ON record_row (subject, shelf, recorded_from) WHERE subject IS NOT NULL;
-CREATE INDEX record_topic ON record_row (shelf, topic, coalesce(recorded_to, 9223372036854775807)) WHERE topic IS NOT NULL;
+CREATE INDEX record_topic ON record_row (shelf, topic, coalesce(recorded_to, 9223372036854775807), recorded_from) WHERE topic IS NOT NULL;
 CREATE INDEX record_slot ON record_row (shelf, slot, recorded_from) WHERE slot IS NOT NULL;
 CREATE INDEX record_object ON record_row (object, shelf, recorded_from) WHERE object IS NOT NULL;
 CREATE INDEX record_claim ON record_row (shelf, claim_key) WHERE claim_key IS NOT NULL;
