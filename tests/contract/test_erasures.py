@@ -142,13 +142,18 @@ def test_a_plan_is_found_by_its_id_and_its_lines_in_pages(store: Store) -> None:
     assert store.erasures.lines(TENANT, "ervw_1", limit=10) == lines[:1]
 
 
-def test_what_expired_loses_its_lines_and_later_itself(store: Store) -> None:
-    store.erasures.put_preview(preview(), [line(LineKind.DELETE, "evt_1")])
-    store.erasures.put_preview(preview("ervw_2", made_at=NOON + SECOND_US), [])
+def test_what_expired_loses_its_lines_and_later_itself(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ERASURE_LINES_AT_ONCE", 2)
+    expires_at, lines = preview().expires_at, [line(LineKind.DELETE, f"evt_{n}") for n in range(5)]
+    store.erasures.put_preview(preview(), lines)
+    store.erasures.put_lines(TENANT, "erasure_1", lines)
+    store.erasures.prune(expires_at - 1)
+    assert store.erasures.lines(TENANT, "ervw_1", limit=10) == lines
+    store.erasures.prune(expires_at)
     assert store.erasures.lines(TENANT, "ervw_1", limit=10) == []
+    assert store.erasures.lines(TENANT, "erasure_1", limit=10) == lines
     assert store.erasures.preview(TENANT, "ervw_1") == preview()
-    late = NOON + int((limits.PREVIEW_REMEMBERED_S + 2) * SECOND_US)
-    store.erasures.put_preview(preview("ervw_3", made_at=late), [])
+    store.erasures.prune(expires_at + int(limits.PREVIEW_REMEMBERED_S * SECOND_US) + 1)
     assert store.erasures.preview(TENANT, "ervw_1") is None
 
 

@@ -24,10 +24,14 @@ from lamina.kernel.relay import RELAY_SCOPE
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import SECOND_US
 from lamina.language.entities import entity_id
+from lamina.language.temporal import find_times
+from lamina.pipeline.deriver import Deriver
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.worker import Worker
 from lamina.store.backups.tombstones import TombstoneFile
 from lamina.store.ports.documents import Change, ChangeKind, Write
 from lamina.store.ports.erasing import Erased, Erasure
-from lamina.store.ports.erasures import ErasurePhase
+from lamina.store.ports.erasures import ErasurePhase, LineKind
 from lamina.store.ports.index import TextRow
 from lamina.store.ports.log import Capture
 from lamina.store.ports.writes import Writes
@@ -149,6 +153,20 @@ def test_a_preview_says_what_would_go_and_nothing_does(house: House) -> None:
     assert house.reads(f"/v1/events/{house.home[0]}") == 200
     house.here.clock.at += int(limits.PREVIEW_TTL_S * SECOND_US)
     assert house.reads(shown["manifest_url"]) == "PREVIEW_EXPIRED"
+
+
+def test_the_worker_lets_go_of_what_a_preview_named(house: House) -> None:
+    shown = house.post("/v1/erasures/preview", {"scope": ALICE})
+    deriver = Deriver(house.store, RulesExtractor(find_times, use_parser=False), None)
+    lefts = []
+    for passed_s in (0, limits.PREVIEW_TTL_S + 1):
+        house.here.clock.at += int(passed_s * SECOND_US)
+        worker = Worker(house.store, deriver, None, house.here.clock, "test", sleep=lambda _: None)
+        worker.drain()
+        rounds = iter([False])
+        worker.run(lambda ends=rounds: next(ends, True))
+        lefts.append(len(house.store.erasures.ids("acme", shown["preview_id"], LineKind.DELETE)))
+    assert lefts == [2, 0]
 
 
 def test_an_erasure_hides_at_once_and_leaves_nothing_but_marks(house: House) -> None:

@@ -97,6 +97,8 @@ ACROSS_TENANTS: Mapping[str, str] = {
     "inquiry_leases_left": "a worker that is alone frees what the dead held, of every tenant",
     "due_erasure": "a worker serves every tenant; each row names its own",
     "erasure_leases_left": "a worker that is alone frees what the dead held, of every tenant",
+    "expired_manifests": "the worker serves every tenant; each row names its own",
+    "old_previews": "the worker serves every tenant; each row names its own",
     "newest_completed": "times and counts of every tenant; nothing of them is shown but a pace",
     "derived_by": "versions of the whole folder; no content",
     "note_derived_by": "versions of the whole folder; no content",

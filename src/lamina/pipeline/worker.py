@@ -55,8 +55,8 @@ class Worker:
     ) -> None:
         """``behind`` is a step of what has time: done when nothing else is to do, and now and then beside it. With ``calibrates`` what is
         derived of verdicts is followed by a run of the calibration. One that ``helps`` runs the stages beside another, which does what is
-        done once for a store: it lets answers take effect, embeds what was put off and forgets old keys. By which age keys are forgotten
-        a ``steady`` clock says, where there is one."""
+        done once for a store: it lets answers take effect, embeds what was put off and forgets old keys and plans of erasures. By which age
+        these are forgotten a ``steady`` clock says, where there is one."""
         self._helps = helps
         self._calibrator = Calibrator(store) if calibrates else None
         self._judged: set[str] = set()
@@ -295,6 +295,7 @@ class Worker:
             self._pruned_at = now
             self._store.idempotency.prune(self._steady.now() - limits.IDEMPOTENCY_TTL_S * SECOND_US)
             self._store.packs.prune(now)
+            self._store.erasures.prune(self._steady.now())
 
 
 def _one_by_one(events: Sequence[Event], embedder: Embedder) -> tuple[list[VectorRow], list[Event]]:

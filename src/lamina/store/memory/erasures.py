@@ -52,17 +52,19 @@ class MemoryErasures:
 
     def put_preview(self, preview: Preview, lines: Sequence[ErasureLine]) -> None:
         """Mirrors ``Erasures.put_preview``."""
-        forgotten = preview.made_at - limits.PREVIEW_REMEMBERED_S * SECOND_US
+        with self._memory.change() as tables:
+            tables.erasure_previews[preview.tenant_id, preview.id] = preview
+            tables.erasure_lines[preview.tenant_id, preview.id] = tuple(sorted(set(lines)))
+
+    def prune(self, now: Instant) -> None:
+        """Mirrors ``Erasures.prune``."""
+        forgotten = now - limits.PREVIEW_REMEMBERED_S * SECOND_US
         with self._memory.change() as tables:
             for key, each in list(tables.erasure_previews.items()):
-                if key[0] != preview.tenant_id:
-                    continue
-                if each.expires_at <= preview.made_at:
+                if each.expires_at <= now:
                     tables.erasure_lines.pop(key, None)
                 if each.expires_at < forgotten:
                     del tables.erasure_previews[key]
-            tables.erasure_previews[preview.tenant_id, preview.id] = preview
-            tables.erasure_lines[preview.tenant_id, preview.id] = tuple(sorted(set(lines)))
 
     def preview(self, tenant_id: str, preview_id: str) -> Preview | None:
         """Mirrors ``Erasures.preview``."""

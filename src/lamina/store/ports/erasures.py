@@ -202,7 +202,11 @@ class Erasures(Protocol):
     """
 
     def put_preview(self, preview: Preview, lines: Sequence[ErasureLine]) -> None:
-        """Keep a plan with its manifest; lets go of what has expired by then."""
+        """Keep a plan with its manifest."""
+        ...
+
+    def prune(self, now: Instant) -> None:
+        """Let go of the manifests of plans of every tenant that have expired by now, and of plans that are not remembered any more."""
         ...
 
     def preview(self, tenant_id: str, preview_id: str) -> Preview | None:

@@ -23,6 +23,7 @@ from lamina.store.ports.erasures import (
     Preview,
 )
 from lamina.store.ports.lifecycle import LifecycleDraft
+from lamina.store.rows import Row
 from lamina.store.rules.attempts import kept_error
 from lamina.store.rules.erasures import PACE_OF, PATH_LINES, check_no_overlap, pace_of
 from lamina.store.sqlite.audit import AuditRiders
@@ -53,14 +54,25 @@ class SqliteErasures:
         place = (preview.tenant_id, preview.id)
         self._put_lines(*place, lines)
         row = (*place, preview.scope, preview.made_by, preview.made_at, preview.expires_at)
-        forgotten = preview.made_at - limits.PREVIEW_REMEMBERED_S * SECOND_US
+        self._change("put_erasure_preview", (*row, figures_text(preview.figures)))
 
-        def work(connection: apsw.Connection) -> None:
-            connection.execute(_SQL["drop_lines_of_expired"], (preview.tenant_id, preview.made_at))
-            connection.execute(_SQL["drop_old_previews"], (preview.tenant_id, forgotten))
-            connection.execute(_SQL["put_erasure_preview"], (*row, figures_text(preview.figures)))
+    def prune(self, now: Instant) -> None:
+        """Mirrors ``Erasures.prune``. In several transactions, so that nobody waits long for the writer."""
+        for tenant_id, plan_id in self._readers.rows(_SQL["expired_manifests"], (now,)):
+            while self._change("drop_some_lines", (tenant_id, plan_id, limits.ERASURE_LINES_AT_ONCE)):
+                pass
+        forgotten = now - int(limits.PREVIEW_REMEMBERED_S * SECOND_US)
+        for place in self._readers.rows(_SQL["old_previews"], (forgotten,)):
+            self._change("drop_preview", place)
 
-        self._writer.write(work)
+    def _change(self, block: str, bindings: Row) -> int:
+        """How many rows a statement changed, in a transaction of its own."""
+
+        def work(connection: apsw.Connection) -> int:
+            connection.execute(_SQL[block], bindings)
+            return connection.changes()
+
+        return self._writer.write(work)
 
     def preview(self, tenant_id: str, preview_id: str) -> Preview | None:
         """Mirrors ``Erasures.preview``."""

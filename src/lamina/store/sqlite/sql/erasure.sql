@@ -44,14 +44,23 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 -- A plan that was shown.
 SELECT scope, made_by, made_at, expires_at, figures FROM erasure_preview WHERE tenant_id = ?1 AND id = ?2;
 
--- name: drop_lines_of_expired
--- The manifests of a tenant's plans that expired by an instant.
-DELETE FROM erasure_line WHERE tenant_id = ?1
-  AND plan_id IN (SELECT id FROM erasure_preview WHERE tenant_id = ?1 AND expires_at <= ?2);
+-- name: expired_manifests
+-- Plans that expired by an instant and still have lines.
+SELECT p.tenant_id, p.id FROM erasure_preview AS p WHERE p.expires_at <= ?1
+  AND EXISTS (SELECT 1 FROM erasure_line WHERE tenant_id = p.tenant_id AND plan_id = p.id);
 
--- name: drop_old_previews
--- Plans of a tenant that expired before an instant.
-DELETE FROM erasure_preview WHERE tenant_id = ?1 AND expires_at < ?2;
+-- name: drop_some_lines
+-- Some lines of a manifest: at most ?3.
+DELETE FROM erasure_line WHERE tenant_id = ?1 AND plan_id = ?2 AND (kind, id, scope, record_id) IN (
+  SELECT kind, id, scope, record_id FROM erasure_line WHERE tenant_id = ?1 AND plan_id = ?2 LIMIT ?3);
+
+-- name: old_previews
+-- Plans that expired before an instant.
+SELECT tenant_id, id FROM erasure_preview WHERE expires_at < ?1;
+
+-- name: drop_preview
+-- A plan that is not remembered any more.
+DELETE FROM erasure_preview WHERE tenant_id = ?1 AND id = ?2;
 
 -- name: drop_erasure_lines
 -- The manifest of a plan.
