@@ -11,6 +11,7 @@ import pytest
 
 from lamina.observe.rounds import Failures
 from lamina.store.sqlite import checkpoints as checkpoints_of
+from lamina.store.sqlite import connection as connection_of
 from lamina.store.sqlite.checkpoints import Checkpoints
 from lamina.store.sqlite.connection import Writer, open_connection
 
@@ -93,3 +94,26 @@ def test_a_writer_waits_where_far_too_many_are_left(tmp_path: Path, monkeypatch:
     assert (tmp_path / "lamina.db-wal").stat().st_size < 30 * 4096
     checkpoints.close()
     writer.close()
+
+
+def test_what_somebody_who_read_for_long_made_the_file_grow_to_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_of, "_LOG_BYTES_KEPT", 64 * 4096)
+    log, connection = tmp_path / "lamina.db-wal", open_connection(tmp_path / "lamina.db", durable=False)
+    connection.execute("CREATE TABLE note (words TEXT)")
+    reader = open_connection(tmp_path / "lamina.db", durable=False, read_only=True)
+    reader.execute("BEGIN").execute("SELECT count(*) FROM note").fetchall()
+
+    def put(times: int) -> None:
+        for _ in range(times):
+            connection.execute("INSERT INTO note VALUES (?)", ("tea " * 900,))
+
+    put(100)
+    assert log.stat().st_size > 100 * 4096
+    reader.execute("COMMIT")
+    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    put(2)  # the first begins it anew
+    assert log.stat().st_size <= 64 * 4096
+    reader.close()
+    connection.close()

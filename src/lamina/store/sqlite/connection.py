@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import apsw
 
@@ -42,6 +42,8 @@ be joined names it as its attribute ``together``."""
 _SELECTS = {"db.system.name": "sqlite", "db.operation.name": "SELECT"}
 _BUSY_S_MAX = 30.0
 _FAILED_S_MAX = 1.0  # writers wait meanwhile
+_LOG_BYTES_KEPT: Final = 64 * 1024 * 1024
+"""Of the write-ahead file, as it is begun anew: what it came to while somebody read for long would be there for as long as the server runs."""
 
 
 def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> apsw.Connection:
@@ -59,6 +61,7 @@ def open_connection(path: Path, *, durable: bool, read_only: bool = False) -> ap
         # Before there is a table: an older folder gets its map of pages with one full vacuum (``SqliteTraces.scrub``).
         connection.execute("PRAGMA auto_vacuum = incremental")
         connection.execute("PRAGMA journal_mode = wal")
+        connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES_KEPT}")
         # What is deleted is overwritten with zeros, in its page and in pages that come free.
         connection.execute("PRAGMA secure_delete = on")
     connection.execute(f"PRAGMA synchronous = {'full' if durable else 'normal'}")
