@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -185,6 +187,32 @@ def test_repositories_take_turns_in_memory(tmp_path: Path, monkeypatch: pytest.M
     for tenant_id, count in (("acme", 6), ("other", 3)):
         assert len(history(tmp_path, tenant_id)) == count
         assert git(repository(tmp_path, tenant_id), "fsck", "--full", "--strict") == ""
+
+
+def test_a_start_looks_for_what_a_crash_left_but_not_for_each_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path, durable=False)
+    tenants = ["acme", *(f"tenant-{number}" for number in range(6))]
+    for tenant_id in tenants:
+        write(store, Change("a", PUT, b"text"), tenant_id=tenant_id)
+    store.close()
+    folder = repository(tmp_path).parent
+    left = [folder / f"acme.git.new-{'0' * 32}", folder / f"tenant-3.git.old-{'0' * 32}"]
+    for each in left:
+        shutil.copytree(repository(tmp_path), each)
+    looks, scandir = [], os.scandir
+
+    def counted(path: Any = ".") -> Any:
+        looks.append(str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", counted)
+    again = SqliteStore(tmp_path, durable=False)
+    again.documents.recover()
+    again.close()
+    assert looks.count(str(folder)) < len(tenants)
+    assert not any(each.exists() for each in left)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are looked up there")

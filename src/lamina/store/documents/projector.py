@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import fcntl
 import logging
-import shutil
 import threading
 import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol
@@ -30,6 +30,7 @@ from lamina.store.documents.repository import (
     DamagedRepository,
     GitRepository,
     folder_name,
+    remove_unfinished,
     replace_repository,
 )
 from lamina.store.ports.documents import Commit, CommitChanges, Landed
@@ -146,6 +147,7 @@ class Projector:
                 ) from error
             try:
                 self._due.update(self._rows.tenants())
+                remove_unfinished(self._folder)
                 self._thread.start()
             except BaseException:
                 lock.close()
@@ -311,6 +313,8 @@ class Projector:
         except Exception as error:
             # The worktree may be ahead of the repository: the next attempt reads it anew.
             self._followed.pop(tenant_id, None)
+            with suppress(OSError):
+                remove_unfinished(self._folder, folder_name(tenant_id))
             self._behind.add(tenant_id)
             self._again_at = time.monotonic() + self._failures.note(_PART, error)
             self._fail(_unavailable(error), tenant_id=tenant_id)
@@ -404,8 +408,6 @@ class Projector:
 
     def _opened(self, tenant_id: str) -> _Followed:
         path = self._folder / folder_name(tenant_id)
-        for left in [*self._folder.glob(f"{path.name}.new-*"), *self._folder.glob(f"{path.name}.old-*")]:
-            shutil.rmtree(left, ignore_errors=True)
         repository = GitRepository(path, durable=self._durable)
         if tenant_id in self._rows.due():
             raise DamagedRepository("what it held was erased")

@@ -32,6 +32,7 @@ __all__ = [
     "DamagedRepository",
     "GitRepository",
     "folder_name",
+    "remove_unfinished",
     "replace_repository",
     "repositories_aside",
 ]
@@ -58,6 +59,13 @@ def folder_name(tenant_id: str) -> str:
 def repositories_aside(folder: Path, name: str = "*.git") -> list[Path]:
     """The repositories that could not be opened and lie aside; those of one, by its name, or all in a folder."""
     return sorted(folder.glob(f"{name}{_ASIDE}*"))
+
+
+def remove_unfinished(folder: Path, name: str = "*.git") -> None:
+    """Take away what was left by whoever ended while they made or replaced a repository; of one, by its name, or of all in a folder."""
+    for end in ("new", "old"):
+        for each in folder.glob(f"{name}.{end}-*"):
+            shutil.rmtree(each, ignore_errors=True)
 
 
 class GitRepository:
