@@ -12,6 +12,7 @@ import pytest
 
 from given import TENANT
 from lamina.forget.stepping import erased_in_steps
+from lamina.kernel.events import Party
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
 from lamina.pipeline.derived_by import DERIVED_BY
@@ -149,3 +150,20 @@ def test_a_turn_is_not_read_by_words_that_were_erased(memory: Memory) -> None:
     fresh = Readings(memory.store, RulesExtractor(find_times))
     assert fresh.extractions([answered]) != [before], "it depends on the words that are gone"
     assert readings.extractions([answered]) == fresh.extractions([answered])
+
+
+def test_a_turn_is_no_longer_played_once_what_began_the_play_was_erased(memory: Memory) -> None:
+    began = memory.tell("Pretend you are my interviewer.", START, BOB)
+    answer = {"kind": "message", "role": "assistant", "text": "Welcome!"}
+    memory.tell(answer, START + SECOND_US, Party("agent:helper", "agent", "Helper"))
+    played = memory.tell("I live in Porto.", START + 2 * SECOND_US, BOB)
+    readings = Readings(memory.store, RulesExtractor(find_times, use_parser=False))
+    (before,) = readings.extractions([played])
+    assert before.triples == ()
+    erasure = Erasure(
+        tenant_id=TENANT, erasure_id="audit_1", by_actor="user:root", cascade="redact_events", redact=[began.id],
+        factor=0.5, floor=0.3,
+    )  # fmt: skip
+    assert list(erased_in_steps(memory.store, erasure))
+    (after,) = readings.extractions([played])
+    assert [each.predicate for each in after.triples] == ["lives_in"]

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from lamina.language.plays import begins_play
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.tables import table
 
@@ -42,7 +43,6 @@ _COLON = re.compile(r":(?=\s|$|[\"“'‘])")
 _THIS: Final = _TABLE.pattern("this")
 _POINTS = re.compile(r"\b(?:this|that|these|it|the above|above)\b", re.IGNORECASE)
 _ABOVE = re.compile(r"\b(?:that|the above|above)\b", re.IGNORECASE)
-_PLAY: Final = _TABLE.pattern("play")
 _FICTION: Final = _TABLE.pattern("fiction")
 _PIECE: Final = _TABLE.part("piece")
 HANDED_NOUN: Final = re.compile(rf"\b{_PIECE}s?\b", re.IGNORECASE)
@@ -105,8 +105,9 @@ def _marked(text: str) -> Iterator[Cut]:
 def _handed_over(text: str, original: str) -> Iterator[Cut]:
     """What is announced or asked to be worked on; of `original`, the marked parts are cut from `text` already."""
     sentences = split_sentences(text, count_max=200)
+    played = begins_play(text)
     for position, sentence in enumerate(sentences):
-        if _PLAY.match(sentence.text):
+        if sentence.start == played:
             yield sentence.start, len(text)
             return
         told = _TOLD.search(sentence.text)

@@ -42,6 +42,7 @@ from lamina.language.tokens import STOP_TERMS, analyse, term_set
 from lamina.pipeline.extract.vocabulary import ADJECTIVE_CANON, CANON
 from lamina.pipeline.matters import is_shared, words_of
 from lamina.pipeline.nearness import Nearness
+from lamina.pipeline.plays import unplayed
 from lamina.pipeline.reading import extracts, role_of
 from lamina.pipeline.versions import tie_at
 from lamina.pipeline.view import View
@@ -120,9 +121,10 @@ class _Sentence:
         return any(predicate in sign.predicates for sign in self.signs)
 
 
-def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None) -> None:
-    """Mark the facts that the view's event may have changed; ``writes`` is what it derived besides. Without ``nearness`` words decide."""
-    event = view.event
+def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None, *, played: int = 0) -> None:
+    """Mark the facts that the view's event may have changed; ``writes`` is what it derived besides. Without ``nearness`` words decide. So many
+    characters of its text as are ``played``, from the beginning, are not its speaker's."""
+    event = unplayed(view.event, played)
     if not (event.directives.wants("facts") and extracts(event)):
         return
     if event.origin.trust is Trust.EXTERNAL or role_of(event) in ("assistant", "tool", "system"):

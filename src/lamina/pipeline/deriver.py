@@ -166,7 +166,7 @@ class Deriver:
             reading = reading_by_rules(event, extraction, heard, reader=self._extractor.name)
             said, left_open = shared_out(view, reading)
             writes = FactResolver(view).resolve(said, reading.reader)
-            mark_changes(view, writes, self._nearness)
+            mark_changes(view, writes, self._nearness, played=extraction.played)
             writes.offsets += clock
             types = {entity.id: entity.type for entity in writes.entities}
             writes.mentions = [replace(each, type=types.get(each.entity_id)) for each in writes.mentions]

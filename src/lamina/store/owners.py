@@ -430,6 +430,9 @@ CACHES: Final[Mapping[str, MemoryPlace]] = {
     "pipeline/extract/products.py": _NO_CONTENT,
     "pipeline/loops/meaning.py": _BY_WORDS,
     "pipeline/nearness.py": MemoryPlace("vectors by event id, compared with events that are read each time"),
+    "pipeline/plays.py": MemoryPlace(
+        "actors and lengths by event id, forgotten with the readings once anything was taken out of a scope"
+    ),
     "pipeline/posterior.py": _NO_CONTENT,
     "pipeline/titles.py": _BY_WORDS,
     "recall/derived.py": _BY_WORDS,

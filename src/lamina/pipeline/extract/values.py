@@ -164,7 +164,8 @@ class TakenBack:
 class Extraction:
     """What one utterance says. `phrases` are the things that its parsed sentences speak of.
 
-    `gated` is true when no sentence was worth parsing.
+    `gated` is true when no sentence was worth parsing. `played` is how many characters of the text, from its beginning,
+    were said in a play and not read.
     """
 
     mentions: tuple[TextMention, ...] = ()
@@ -172,3 +173,4 @@ class Extraction:
     gated: bool = False
     taken_back: tuple[TakenBack, ...] = ()
     phrases: tuple[str, ...] = ()
+    played: int = 0

@@ -9,6 +9,7 @@ from lamina.pipeline.extract.values import Extraction
 from lamina.pipeline.loops.keeping import raises_loops
 from lamina.pipeline.loops.reading import read_turn, words_that_end
 from lamina.pipeline.loops.values import LoopReading
+from lamina.pipeline.plays import unplayed
 from lamina.pipeline.readings.reading import Reading
 
 __all__ = ["reading_by_rules"]
@@ -21,4 +22,5 @@ def reading_by_rules(
     anybody's to say and somebody asks, which ``heard`` of None is not."""
     if heard is None or not (raises_loops(event) and event.directives.wants("facts")):
         return Reading(reader, extraction, LoopReading(), "")
-    return Reading(reader, extraction, read_turn(event, heard), words_that_end(event))
+    told = unplayed(event, extraction.played)
+    return Reading(reader, extraction, read_turn(told, heard), words_that_end(told))

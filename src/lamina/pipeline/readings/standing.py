@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from lamina import limits
@@ -11,7 +12,8 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.pipeline.direct import direct_extraction
 from lamina.pipeline.extract.extractor import RulesExtractor
-from lamina.pipeline.extract.values import Extraction
+from lamina.pipeline.extract.values import Extraction, Utterance
+from lamina.pipeline.plays import Plays, unplayed
 from lamina.pipeline.reading import PREVIOUS_READ, extracts, utterance_of
 from lamina.pipeline.readings.answer import READER, ReadBeside, reading_by_answer
 from lamina.pipeline.readings.by_rules import reading_by_rules
@@ -27,12 +29,21 @@ _PLACES_KEPT_MAX: Final = 4096
 _Key = tuple[str, str, int | None]
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is read of an event, and how much of its text is not, for it is said in a play."""
+
+    utterance: Utterance
+    played: int
+
+
 class Readings:
     """The readings of a store's events. Not for use by several threads at once, as its extractor."""
 
     def __init__(self, store: Store, extractor: RulesExtractor) -> None:
         self._store = store
         self._extractor = extractor
+        self._plays = Plays(store.log)
         self._known: dict[_Key, Extraction] = {}
         self._changes: dict[tuple[str, Scope], int] = {}
 
@@ -43,15 +54,25 @@ class Readings:
             changes = self._store.index.changes(*place)
             if self._changes.setdefault(place, changes) != changes or len(self._changes) > _PLACES_KEPT_MAX:
                 self._known.clear()
+                self._plays.forget()
                 self._changes = {place: changes}
         unread = [event for event in events if _key(event) not in self._known]
-        utterances = [utterance_of(event, self._store.log.previous(event, PREVIOUS_READ)) for event in unread]
-        fresh = dict(zip(map(_key, unread), self._extractor.extract(utterances), strict=True))
+        told = [self._told(event) for event in unread]
+        read = self._extractor.extract([each.utterance for each in told])
+        said = (replace(one, played=each.played) for one, each in zip(read, told, strict=True))
+        fresh = dict(zip(map(_key, unread), said, strict=True))
         found = [fresh.get(_key(event)) or self._known[_key(event)] for event in events]
         self._known |= fresh
         for key in list(self._known)[: -limits.EXTRACTIONS_KEPT_MAX]:
             del self._known[key]
         return found
+
+    def _told(self, event: Event) -> _Told:
+        """What is to be read of an event: what is said in a play is not."""
+        previous = self._store.log.previous(event, PREVIOUS_READ)
+        *before, played = self._plays.played(event, previous)
+        heard = [unplayed(each, length) for each, length in zip(previous, before, strict=True)]
+        return _Told(utterance_of(unplayed(event, played), heard), played)
 
     def by_rules(self, events: Sequence[Event]) -> list[Reading]:
         """What rules read of facts in events, and which of these are open."""
