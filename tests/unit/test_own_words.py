@@ -38,6 +38,8 @@ HANDED_OVER = [
     ("Ana wrote:\nI moved to Berlin.\nLove, Ana\n\nShe is funny.", "Ana wrote: She is funny."),
     ("On Mon, 9 Nov 2026 at 10:12, Jo Smith wrote:\n> I live in Rome\nI agree.", "On Mon, 9 Nov 2026 at 10:12, Jo Smith wrote: I agree."),
     ("> I moved to Berlin last year", ""),
+    ('She sent "I moved to Berlin and I hate it", so I rang.', "She sent , so I rang."),
+    ("“I will call Bob on Friday.” That made me laugh.", "That made me laugh."),
     ("Begin forwarded message:\nFrom: Jo\nI moved to Rome", ""),
     ("Forwarding:\nFrom: Jo <jo@example.org>\nTo: Nora\nI moved to Rome", "Forwarding:"),
     ("Jo: I moved to Berlin\nMe: I live in Leeds\nJo: I am a nurse", "Me: I live in Leeds"),

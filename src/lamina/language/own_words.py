@@ -20,7 +20,7 @@ __all__ = ["HANDED_NOUN", "is_request", "own_words"]
 
 Cut = tuple[int, int]
 
-_MARKS = (":", "\n", ">", "`", "~", "|")
+_MARKS = (":", "\n", ">", "`", "~", "|", '"', "“")
 
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|&gt;).*$", re.MULTILINE)
 _TABLE: Final = table(__name__)
@@ -55,6 +55,10 @@ _LISTED = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)]|\[[ x]?\])[ \t]+(?:\[[ x]?
 _OWN_LINE = re.compile(r"^[ \t]*\n")
 _APART = re.compile(r"^[ \t]*\n[ \t]*\n")
 _QUOTATION = re.compile(r"(?<!\w)(?:\"[^\"\n]{6,400}\"|“[^”\n]{6,400}”|['‘][^\n]{6,400}?['’](?!\w))")
+_IN_MARKS = (re.compile(r"(?<![\w\"])\"(?=\S)[^\"]+\"(?![\w\"])"), re.compile(r"“[^“”]+”"))
+_FIRST: Final = _TABLE.pattern("first")
+_SAID_WORDS_MIN: Final = 4
+"""So many words in quotation marks, with an "I" among them, are what somebody said or wrote."""
 _CLOSING = {'"': '"', "“": "”", "'": "'", "‘": "’"}
 
 
@@ -88,6 +92,10 @@ def _marked(text: str) -> Iterator[Cut]:
     """What its own form shows to be somebody else's, or nobody's: fences, quotes, mail, transcripts, logs, code."""
     for pattern in (_FENCE, _QUOTED_LINE, _TRACEBACK, _LOG_LINE):
         yield from (match.span() for match in pattern.finditer(text))
+    for pattern in _IN_MARKS:
+        for match in pattern.finditer(text):
+            if _FIRST.search(match[0]) and len(match[0].split()) >= _SAID_WORDS_MIN:
+                yield match.span()
     mail = _MAIL.search(text)
     if mail is not None:
         yield mail.start(), len(text)
