@@ -42,7 +42,7 @@ class FactsAhead:
 
     def end(self, ending: LoopEnding, writes: Writes) -> None:
         """End what some words say is done or given up."""
-        if ending.words and ending.way in ("did", "dropped", "thing"):
+        if ending.words and ending.way in ("did", "is", "dropped", "thing"):
             fact = meant_by(ending, list(self._named_in(ending.words)))
             if fact is not None:
                 end_fact(self._view, fact, self._at, writes)

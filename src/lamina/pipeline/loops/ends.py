@@ -10,7 +10,7 @@ from lamina.language.tables import table
 from lamina.pipeline.loops.dues import cut_end
 from lamina.pipeline.loops.matching import is_past
 from lamina.pipeline.loops.own import is_own
-from lamina.pipeline.loops.values import LoopEnding
+from lamina.pipeline.loops.values import LoopEnding, Way
 
 __all__ = ["answer_ends", "endings_of", "is_undone_by"]
 
@@ -20,6 +20,10 @@ _SAME_IN_PAST = _TABLE.words("same_in_past")
 _PAST_DAY: Final = _TABLE.pattern("past_day")
 _SETTLED_IS: Final = _TABLE.pattern("settled_is")
 _CAME: Final = _TABLE.pattern("came")
+_WORKS: Final = _TABLE.pattern("works")
+_PASSIVES: Final = (_TABLE.pattern("passive"), _TABLE.pattern("participle"))
+_SETTLED: Final = _TABLE.pattern("settled")
+_NONE: Final = _TABLE.pattern("none")
 _LINKS: Final = _TABLE.words("links")
 _ANAPHORA: Final = _TABLE.pattern("anaphora")
 _ASKED_DONE: Final = _TABLE.pattern("asked_done")
@@ -80,6 +84,10 @@ def _drops(plain: str) -> Iterator[LoopEnding]:
         if not _FOR_NOW.search(what):
             yield LoopEnding(what, completed=False, confidence=0.9, way="stopped")
             return
+    none = _NONE.match(plain)
+    if none is not None:
+        yield LoopEnding(none["what"], completed=False, confidence=0.9, way="thing")
+        return
     for pattern in _DROPPED_THINGS:
         match = pattern.search(plain)
         if match is not None and is_own(plain[: match.start()]) and "n't" not in match["what"]:
@@ -95,16 +103,35 @@ def _drops(plain: str) -> Iterator[LoopEnding]:
 
 def _reports(plain: str) -> Iterator[LoopEnding]:
     if " not " not in plain:
-        for pattern in (_SETTLED_IS, _CAME):
+        for pattern in (_SETTLED_IS, _WORKS, _CAME):
             match = pattern.match(plain)
             if match is not None and _LINKS.isdisjoint(match["what"].casefold().split()):
                 words = plain[: max(match.end(), cut_end(plain))]
-                yield LoopEnding(words, completed=True, confidence=0.9, way="is")
+                way: Way = "came" if pattern is _CAME else "is"
+                yield LoopEnding(words, completed=True, confidence=0.9, way=way)
                 return
+        passive = [*_passives(plain)]
+        if passive:
+            yield from passive
+            return
     match = _DONE.search(plain)
     if match is not None and "'ll" not in plain and is_own(plain[: match.start()]):
         for piece in _deeds(match["done"], told=match.start("done") > 0):
             yield LoopEnding(piece, completed=True, confidence=0.9)
+
+
+def _passives(plain: str) -> Iterator[LoopEnding]:
+    """ "The rent is paid", "flights booked": the deed in the words of who did it."""
+    for piece in _PIECES.split(plain):
+        settled = _SETTLED.match(piece)
+        if settled is not None and _LINKS.isdisjoint(settled["what"].casefold().split()):
+            yield LoopEnding(f"{settled['what']} is done", completed=True, confidence=0.9, way="is")
+            continue
+        match = next((found for each in _PASSIVES if (found := each.match(piece)) is not None), None)
+        if match is None or not is_past(match["deed"]):
+            continue
+        if _LINKS.isdisjoint(match["what"].casefold().split()):
+            yield LoopEnding(f"{match['deed']} {match['what']}", completed=True, confidence=0.9)
 
 
 def _deeds(done: str, *, told: bool) -> Iterator[str]:

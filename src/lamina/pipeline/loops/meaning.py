@@ -44,6 +44,9 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _TABLE: Final = table(__name__)
 _TAKES_PLACE: Final = _TABLE.pattern("takes_place")
 _ERRAND: Final = _TABLE.pattern("errand")
+_SPEAKS: Final = _TABLE.pattern("speaks")
+_COMES: Final = _TABLE.pattern("comes")
+_OWNERS: Final = re.compile(r"\b(?:(his|her|their|your)|([\w-]+)['’]s) (?=([\w-]+))", re.IGNORECASE)
 _IT_ALONE: Final = _TABLE.pattern("it_alone")
 
 
@@ -95,7 +98,11 @@ def meant_by(ending: LoopEnding, held: Sequence[FactT]) -> FactT | None:
     if ending.way == "did" and _IT_ALONE.match(ending.words):
         deed = deed_of(ending.words)
         return _only([loop for loop in ends if deed and deed_of(_wording(loop)) == deed])
-    is_meant = _is_so_now if ending.way == "is" else was_done
+    if (
+        ending.way == "came"
+    ):  # who answers, or what comes, ends a waiting for it, and no call or errand of one's own
+        ends = [loop for loop in ends if _COMES.match(_wording(loop))]
+    is_meant = _is_so_now if ending.way in ("is", "came") else was_done
     meant = [loop for loop in ends if is_meant(_wording(loop), ending.words)]
     # Of several the one that is told of most, and of these the one that was spoken of last, which stands first.
     return max(meant, key=lambda loop: overlap(terms_of(loop), said), default=None)
@@ -114,6 +121,8 @@ def was_done(wording: str, told: str) -> bool:
     deed, thing = deed_of(wording), object_of(wording) & terms
     if deed_of(told) != deed or not (deed | thing) <= said or not (deed | thing):
         return False
+    if _is_of_another(wording, told):
+        return False
     left_out = aside_of(wording) - said
     # "Call Bob and Ana" is not done by "called Bob", nor a flight to Rome booked by one to Paris.
     another = left_out and (said - terms or _AND.search(wording))
@@ -126,9 +135,22 @@ def _is_so_now(wording: str, told: str) -> bool:
     said, terms = key_terms(told), key_terms(wording)
     another = aside_of(wording) - said and said - terms
     is_named = overlap(terms, said) >= _NAMED_FROM or not object_of(wording) - said
-    if not terms & said or not is_named or another:
-        return False
+    if _SPEAKS.match(wording) or _is_of_another(wording, told):
+        return False  # "mum is ready" tells of no call to her
+    if not terms & said - deed_of(wording) or not is_named or another:
+        return False  # of "fix the sink" nothing is told by "the car is fixed"
     return tells_of(wording, told) and _same_numbers(wording, told)
+
+
+def _is_of_another(wording: str, told: str) -> bool:
+    """Whether what is told of is called somebody's who is not in the wording: "my daughter's passport", "her essay"."""
+    known = key_terms(wording) | {word.casefold() for word in wording.split()}
+    return any(
+        (pronoun.casefold() not in known if pronoun else not key_terms(owner) <= known)
+        and key_terms(thing) <= known
+        for pronoun, owner, thing in _OWNERS.findall(told)
+        if key_terms(thing)
+    )
 
 
 def _same_numbers(wording: str, said: str) -> bool:

@@ -11,8 +11,8 @@ from lamina.kernel.time import Instant
 
 __all__ = ["Heard", "LoopDraft", "LoopEnding", "LoopReading", "Move", "Pointer", "Way"]
 
-Way = Literal["did", "is", "dropped", "stopped", "thing"]
-"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, a deed that is ``dropped``, a habit
+Way = Literal["did", "is", "came", "dropped", "stopped", "thing"]
+"""How words tell of an end: what the speaker ``did``, how a thing ``is`` now, what or who ``came`` or answered, a deed that is ``dropped``, a habit
 that has ``stopped``, a ``thing`` that is dropped with what was to be done about it."""
 
 
