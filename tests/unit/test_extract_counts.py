@@ -52,6 +52,10 @@ def read(extractor: RulesExtractor, text: str) -> list[str]:
         ("My dentist appointment is at 2 pm tomorrow.", []),
         ("The brakes are three hundred and eighty quid.", []),
         ("The car is 200 bucks.", []),
+        # a year, and how many "we" are
+        ("mine is a 2017 macbook", []),
+        ("Mochi is 3 yrs old and has 3 yrs left", []),
+        ("We're 4, me and Asha", []),
         # what cannot be read whole
         ("we have twenty twelve users", []),
         ("we have two or three users", []),

@@ -40,6 +40,8 @@ def read(extractor: RulesExtractor, text: str) -> list[str]:
         ("my stepsister Mia works at Google", ["Mia works_at Google", "Alice relative_of Mia"]),
         ("my half-brother Leo lives in Cork", ["Leo lives_in Cork", "Alice relative_of Leo"]),
         ("My foster mother Ann works at Google", ["Ann works_at Google", "Alice relative_of Ann"]),
+        ("my fiancée Eva lives in Leeds", ["Eva lives_in Leeds", "Alice engaged_to Eva"]),
+        ("my neighbour Tom lives in Leeds", ["Tom lives_in Leeds", "Alice knows Tom"]),
         ("My brother Ben lives in Leeds", ["Ben lives_in Leeds", "Alice sibling_of Ben"]),
         ("my sister in London is a nurse", ["Alice's sister works_as nurse"]),
         ("my brother in law school is Ben", ["Alice sibling_of Ben"]),

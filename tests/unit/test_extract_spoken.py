@@ -33,6 +33,8 @@ def read(extractor: RulesExtractor, text: str) -> list[str]:
         ("i dont eat meat", ["Alice not eats meat"]),
         # what was taken back, with nothing in its place
         ("shes taking ibuprofen no wait i forgot", []),
+        # laughter is no word
+        ("Ben hates vegetables haha", ["Ben dislikes vegetables"]),
         # as it was
         ("I like Leeds.", ["Alice likes Leeds"]),
         ("My dog hurt its paw.", []),

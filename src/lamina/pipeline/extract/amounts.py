@@ -26,6 +26,7 @@ _MONEY = _TABLE.words("money")
 _NO_COUNTS = _TABLE.words("no_counts")
 """Behind a number, these make a time of it."""
 _BOUNDS = _TABLE.words("bounds")
+_YEARS = range(1900, 2100)
 _NUMBERS = {word: int(number) for word, number in _TABLE.pairs("numbers").items()}
 _SCALES = {word: int(number) for word, number in _TABLE.pairs("scales").items()}
 
@@ -73,6 +74,8 @@ def amount_of(parse: Parse, token: Token) -> Amount | None:
     value = number_of(_count_of(parse, token))
     if value is None:
         return None
+    if token.tag == "NN" and value in _YEARS:
+        return None  # "a 2017 macbook"
     noun = token.lemma if token.tag == "NNS" else token.lower
     if noun in _DURATIONS:
         return Amount(LiteralValue("duration", value, noun), noun)

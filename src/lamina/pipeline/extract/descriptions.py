@@ -78,8 +78,8 @@ class Descriptions(Emitter):
 
     def _is_noun(self, clause: Clause, subject: EntityRef, token: Token, target: Token) -> None:
         parse = self.parse
-        if target.tag == "CD" and clause.past:
-            return
+        if target.tag == "CD" and (clause.past or token.lower == "we"):
+            return  # "we're four": so many
         if target.tag == "CD" and subject.type == "person" and not self._is_attribute(token):
             number = number_of([target])
             after = self.parse.tokens[target.i + 1 : target.i + 2]

@@ -57,6 +57,7 @@ a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PICTURES = re.compile("(?:[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\u20e3]*)+")
+_LAUGHTER = _TABLE.pattern("laughter")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _ASSISTANT_FACTOR = 0.7
 _ANNOTATION = _TABLE.pattern("annotation", re.MULTILINE)
@@ -217,6 +218,8 @@ class RulesExtractor:
 def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
     text = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
+    if utterance.has_first_person:
+        text = _LAUGHTER.sub(lambda match: " " * len(match[0]), text)
     said, text = text, without_annotations(text)
     written = WrittenText(text)
     if utterance.has_first_person:
