@@ -366,6 +366,10 @@ def test_words_far_from_the_turn_that_told_a_fact_mark_it_only_where_nobody_comp
             ["Ana plans to go to Italy"],
         ),
         (["My dad is a bus driver."], "My dad retired.", ["Ana's dad works as a bus driver"]),
+        (["I'm vegan."], "I missed cheese, I'm vegetarian now.", ["Ana's diet is vegan"]),
+        (["My sister Els lives in Antwerp."], "Els moved last week.", ["Els lives in Antwerp"]),
+        (["I drink two beers a day."], "I stopped drinking beer.", ["Ana drinks two beers"]),
+        (["I work in sales."], "I handed in my resignation.", ["Ana works in sales"]),
     ],
     ids=[
         "another number of the same",
@@ -374,6 +378,10 @@ def test_words_far_from_the_turn_that_told_a_fact_mark_it_only_where_nobody_comp
         "somebody else's",
         "a plan called off",
         "one of their own people",
+        "a diet in place of another",
+        "who is named moved",
+        "none of what was counted",
+        "notice was given",
     ],
 )
 def test_where_turns_are_compared_a_mark_needs_no_word_of_the_fact(

@@ -299,6 +299,7 @@ def _shares(
     subject = term_set(fact.subject.name)
     others = subject - speaker  # of their own people speakers say "my dad"
     words = term_set(fact.object.text) - subject - STOP_TERMS
+    words = words - _numbers_among(words) or words  # who stopped drinking beer has no two beers a day
     single = fact.slot is not None and not is_shared(fact)
     for at, each in enumerate(sentences):
         is_near = near.get((fact.event_id, at), 1.0) >= _WORDS_NEAR
@@ -327,7 +328,7 @@ def _numbers_among(terms: Iterable[str]) -> frozenset[str]:
 
 
 _NUMBERS: Final = frozenset(analyse(" ".join([*ONES, *TENS])))
-_BY_SIGN_ALONE: Final = frozenset({"studies", "works_in", "works_on"})
+_BY_SIGN_ALONE: Final = frozenset({"studies", "works_in", "works_on", "diet"})
 """Of these several may stand, and who changes one says so of the matter."""
 
 

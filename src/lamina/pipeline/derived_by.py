@@ -25,7 +25,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "quarantine": "1",
     "corrections": f"{CORRECTIONS}.1",
     "feedback": FEEDBACK,
-    "what may have changed": "4",
+    "what may have changed": "5",
     "loops": keeping.EXTRACTOR,
     "loops by a model": loops_alone.EXTRACTOR,
     "turns by a model": READER,
