@@ -37,6 +37,7 @@ HANDED_OVER = [
     ("My boss texted me: I need to leave early", "My boss texted me:"),
     ("Ana wrote:\nI moved to Berlin.\nLove, Ana\n\nShe is funny.", "Ana wrote: She is funny."),
     ("On Mon, 9 Nov 2026 at 10:12, Jo Smith wrote:\n> I live in Rome\nI agree.", "On Mon, 9 Nov 2026 at 10:12, Jo Smith wrote: I agree."),
+    ("My sister sent me this, what now??\n\nI moved to Rome.\n\nI need you.", "My sister sent me this, what now??"),
     ("> I moved to Berlin last year", ""),
     ('She sent "I moved to Berlin and I hate it", so I rang.', "She sent , so I rang."),
     ("“I will call Bob on Friday.” That made me laugh.", "That made me laugh."),
@@ -58,6 +59,9 @@ def test_what_is_handed_over_or_quoted_is_left_blank(text: str, own: str) -> Non
 
 
 OWN = [
+    "My sister sent me this photo yesterday.\nI live in Leeds.",
+    "Tom said this was fine.\nI live in Leeds.",
+    'I rang "Bob and Co" and I need "the big one" by Friday.',
     "I live in Paris.",
     "I live in Leeds: the best city.",
     "Note: I moved to Berlin",

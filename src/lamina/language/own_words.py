@@ -35,6 +35,7 @@ _CODE_LINES_MIN = 2
 
 _MAIL: Final = _TABLE.pattern("mail", re.MULTILINE)
 _TOLD: Final = _TABLE.pattern("told")
+_SENT: Final = _TABLE.pattern("sent")
 _LABEL: Final = _TABLE.pattern("label", re.MULTILINE)
 _SELF = frozenset(("me", "i"))
 
@@ -122,6 +123,9 @@ def _handed_over(text: str, original: str) -> Iterator[Cut]:
         if told is not None:
             start = sentence.start + told.end()
             yield start, _end_of_quoted(text, original, start, _PARAGRAPH_END)
+            continue
+        if _SENT.search(sentence.text) and _OWN_LINE.match(text[sentence.end :] + "\n"):
+            yield sentence.end, _end_of_quoted(text, original, sentence.end, _RESUMED)
             continue
         paste = _start_of_paste(text, sentence)
         if paste is not None:
