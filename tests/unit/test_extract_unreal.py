@@ -181,6 +181,7 @@ def test_written_text_tells_in_the_present_what_happened(extractor: RulesExtract
         ("I hardly ever drink wine", ["Alice not drinks wine"]),
         ("I seldom drink wine", ["Alice not drinks wine"]),
         ("I have a dog and no cat", ["Alice has_pet dog"]),
+        ("I use neovim so no pycharm tips please", ["Alice uses neovim"]),
         ("I have no dog but a cat", ["Alice not has_pet dog"]),
         ("I live in no big city", []),
         ("I have no doubt that I live in Leeds", ["Alice lives_in Leeds"]),

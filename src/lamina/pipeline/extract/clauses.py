@@ -68,11 +68,12 @@ class Clause:
 
     def objects(self, *deps: str) -> list[Token]:
         """Children of the verb with one of `deps`, and what is joined to them by "and"; contrasted ones left out, and so of "a dog and no
-        cat" the cat."""
+        cat" and "a dog, no cat" the cat."""
         found: list[Token] = []
-        for child in self._without_recipient(self.parse.children(self.verb, *deps)):
+        children = self._without_recipient(self.parse.children(self.verb, *deps))
+        for child in children:
             joined = conjuncts(self.parse, child)
-            found.extend(t for t in joined if _is_none(self.parse, t) is _is_none(self.parse, child))
+            found.extend(t for t in joined if _is_none(self.parse, t) is _is_none(self.parse, children[0]))
         if not found and self.relative_object is not None and "dobj" in deps and self._stranded is None:
             found.append(self.relative_object)
         return found
@@ -435,8 +436,8 @@ def _read_adverbs(clause: Clause) -> None:
             clause.hedged = True
         if word in ("anymore", "longer") and not _is_of_another(parse, verb, child):
             clause.negated = clause.ended = True
-    if any(_is_none(parse, t) for t in parse.children(verb, "dobj", "attr")):
-        clause.negated = True
+    if any(_is_none(parse, t) for t in parse.children(verb, "dobj", "attr")[:1]):
+        clause.negated = True  # by the first: "I use vim, no emacs tips" denies no vim
 
 
 def _is_of_another(parse: Parse, verb: Token, adverb: Token) -> bool:
