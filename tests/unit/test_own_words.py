@@ -92,6 +92,7 @@ OWN = [
     "At 12:30 I have a meeting",
     "My name is Nora\nI live in Leeds\nI work at Google",
     "Name: Nora\nI live in Leeds",
+    "Background: I live in Rome.\nQuestion: where can I buy a bike?",
     "Monday: I go to the gym\nTuesday: I work from home",
     "a = b is what I wrote\nI live in Leeds",
     "I use vim (it's great);\nI live in Leeds",
@@ -99,6 +100,33 @@ OWN = [
     "# Plans\nI need to call mum",
     "@Ana I moved to Leeds\nI work at Google",
 ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[12/03/2026, 10:02:11] Tom: {}",
+        "12/03/2026, 10:02 - Tom: {}",
+        "10:02 <tom> {}",
+        "Tom (10:02): {}",
+        "Tom  10:02 AM\n{}\nMia  10:03 AM\n{}",
+        "Tom — Today at 10:02 AM\n{}",
+        "Tom, [12.03.26 10:02]\n{}",
+        "Tom Reed @tom · 2h\n{}",
+        "@tom: {}",
+        "[Forwarded from Tom]\n{}",
+        "Forwarded message from Tom:\n{}",
+        "SMS from my brother: {}",
+        "Interviewer: Where do you live?\nCandidate: {}",
+        "User: {}\nAssistant: Nice!",
+        "[Verse 1]\n{}\n[Chorus]\n{}",
+    ],
+)
+def test_what_a_pasted_chat_says_is_not_its_speakers(text: str) -> None:
+    """By its form, in one line or over several; what stands in a paragraph of its own is theirs."""
+    assert "Rome" not in own_words(text.replace("{}", "I live in Rome"))
+    behind = "" if "Verse" in text else "\n\nI moved to Berlin."
+    assert own_words(text.replace("{}", "I live in Rome") + behind).endswith(behind)
 
 
 @pytest.mark.parametrize("text", OWN)

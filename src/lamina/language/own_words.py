@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from lamina.language.chats import ROLES, said_by_others
 from lamina.language.plays import begins_play
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.tables import table
@@ -93,6 +94,7 @@ def _marked(text: str) -> Iterator[Cut]:
     """What its own form shows to be somebody else's, or nobody's: fences, quotes, mail, transcripts, logs, code."""
     for pattern in (_FENCE, _QUOTED_LINE, _TRACEBACK, _LOG_LINE):
         yield from (match.span() for match in pattern.finditer(text))
+    yield from said_by_others(text)
     for pattern in _IN_MARKS:
         for match in pattern.finditer(text):
             if _FIRST.search(match[0]) and len(match[0].split()) >= _SAID_WORDS_MIN:
@@ -107,7 +109,7 @@ def _marked(text: str) -> Iterator[Cut]:
         yield from (match.span() for match in (*code, *_COMMENT_LINE.finditer(text)))
     labels = [(match["who"].casefold(), match.span()) for match in _LABEL.finditer(text)]
     names = [who for who, _ in labels]
-    if len(labels) > 1 and (_SELF & set(names) or len(set(names)) < len(names)):
+    if len(labels) > 1 and ((_SELF | ROLES) & set(names) or len(set(names)) < len(names)):
         yield from (span for who, span in labels if who not in _SELF)
 
 

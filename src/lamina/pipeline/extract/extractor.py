@@ -223,7 +223,7 @@ def _prepare(utterance: Utterance) -> _Work:
     said, text = text, without_annotations(text)
     written = WrittenText(text)
     if utterance.has_first_person:
-        written = as_written(own_words(text))
+        written = as_written(without_annotations(own_words(said)))  # a time in brackets says whose a line is
         utterance = _as_written(utterance, written)
     sentences = split_sentences(written.text, count_max=SENTENCES_MAX, length_max=SENTENCE_LENGTH_MAX)
     if not utterance.has_first_person or utterance.role == "assistant":
@@ -258,7 +258,7 @@ def _factor(utterance: Utterance) -> float:
 def _references(utterance: Utterance) -> References:
     refs = References.of(utterance)
     for previous in utterance.previous:
-        text = own_words(without_annotations(previous.text[:2_000]))
+        text = without_annotations(own_words(previous.text[:2_000]))
         note_kin(text, refs)
         for sentence in split_sentences(text, count_max=20):
             plain_mentions(sentence.text, refs, 0)
