@@ -28,6 +28,7 @@ _DENYING = _TABLE.words("denying")
 _BESIDE = _TABLE.words("beside")
 _JUDGING = _TABLE.words("judging")
 _UNCERTAIN = _TABLE.words("uncertain")
+_NOBODY = _TABLE.words("nobody")
 _PARTLY = _TABLE.words("partly")
 _HABITS = _TABLE.words("habits")
 _ASIDES = _TABLE.words("asides")
@@ -130,6 +131,10 @@ def _prep_objects(parse: Parse, prep: Token) -> list[Token]:
 def _is_none(parse: Parse, noun: Token) -> bool:
     """ "No dog", "neither dogs nor cats": there is none."""
     return any(t.lower in _NONE for t in parse.children(noun, "det", "preconj", "cc") if t.i < noun.i)
+
+
+def _is_anything_but(parse: Parse, token: Token) -> bool:
+    return token.lower == "anything" and any(t.lower == "but" for t in parse.children(token, "prep", "cc"))
 
 
 def _is_left_out(parse: Parse, token: Token) -> bool:
@@ -341,6 +346,14 @@ def _governed_unreal(clause: Clause, governor: Token) -> bool:
         return True
     if lemma == "be" and after and subject is not None and subject.lemma in _UNREAL_NOUNS:
         return True  # "my nightmare is that I live in Slough"
+    if lemma == "be" and after and any(t.lower in _UNCERTAIN for t in parse.children(governor, "acomp")):
+        return True
+    if (
+        lemma in _THINK | _SAY
+        and subject is not None
+        and (subject.lower in _NOBODY or _is_none(parse, subject))
+    ):
+        return True
     if inner is not None and inner.tag in ("WP", "WDT", "WRB"):
         return True
     denied, yours = bool(parse.children(governor, "neg")), subject is not None and subject.lower == "you"
@@ -436,8 +449,18 @@ def _read_adverbs(clause: Clause) -> None:
             clause.hedged = True
         if word in ("anymore", "longer") and not _is_of_another(parse, verb, child):
             clause.negated = clause.ended = True
-    if any(_is_none(parse, t) for t in parse.children(verb, "dobj", "attr")[:1]):
-        clause.negated = True  # by the first: "I use vim, no emacs tips" denies no vim
+    for complement in parse.children(verb, "dobj", "attr", "acomp")[:1]:
+        # By the first: "I use vim, no emacs tips" denies no vim.
+        if _is_none(parse, complement) or _is_anything_but(parse, complement):
+            clause.negated = True
+        # The parser hangs the adverbs of "I'm no longer vegan" and "I was never vegan" on the adjective, too.
+        before = [t for t in parse.children(complement, "advmod", "neg") if t.i < complement.i]
+        if any(t.lower == "longer" for t in before):
+            clause.negated = clause.ended = True
+        if complement.dep != "dobj" and any(
+            t.lower in _NEVER and (complement.dep == "acomp" or t.dep == "neg") for t in before
+        ):
+            clause.negated = True
 
 
 def _is_of_another(parse: Parse, verb: Token, adverb: Token) -> bool:
