@@ -287,3 +287,20 @@ def test_who_was_allergic_is_so_until_they_say_otherwise(extractor: RulesExtract
 def test_what_began_is_so_since(extractor: RulesExtractor, text: str, claim: str) -> None:
     (told,) = read(extractor, text)
     assert (short(told), told.valid_to) == (claim, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("My old address is 5 Oak Street.", ["Alice old_address 5 Oak Street"]),
+        ("My new address is 5 Oak Street.", ["Alice address 5 Oak Street"]),
+        ("My ideal weight is 70 kilos.", ["Alice ideal_weight 70 kilos"]),
+        ("My dream job is to be a pilot.", ["Alice dream_job to be a pilot"]),
+        ("My old boss is Kim.", []),
+        ("My favourite colour isn't blue.", ["Alice not favourite_colour blue"]),
+    ],
+)
+def test_what_a_thing_is_called_belongs_to_its_claim(
+    extractor: RulesExtractor, text: str, claims: list[str]
+) -> None:
+    assert [short(t) for t in read(extractor, text)] == claims

@@ -24,6 +24,7 @@ _NOT_REALLY = _TABLE.words("not_really")
 _OVER = _TABLE.words("over")
 _BY_BIRTH = _TABLE.words("by_birth")
 _WHOLE = _TABLE.words("whole")
+_PLAIN = _TABLE.words("plain")
 _FORMERLY = _TABLE.words("formerly")
 _PLACE_NOUNS = _TABLE.words("place_nouns")
 
@@ -67,7 +68,9 @@ class Descriptions(Emitter):
         if inner is not None and token.lemma in words.ATTRIBUTE_NOUNS:
             aim = verb_value(self.parse, inner, self.refs, self.times)
             if aim is not None:
-                self._emit(clause, owner, slug(token.lemma), replace(aim, value=f"to {aim.value}"))
+                self._emit(
+                    clause, owner, self._called(token, token.lemma), replace(aim, value=f"to {aim.value}")
+                )
         if token.lemma == "birthday":
             for match in self.times.of_clause(self.parse, clause.verb)[:1]:
                 self._birthday(clause, owner, match)
@@ -173,13 +176,13 @@ class Descriptions(Emitter):
         determiner = self.parse.child(target, "det")
         if noun in words.RELATIONS and determiner is not None and determiner.lower in ("a", "an"):
             return False  # "my husband is a German"
-        if noun in words.RELATIONS and isinstance(value, EntityRef):
+        if noun in words.RELATIONS and isinstance(value, EntityRef) and not self._is_former(token):
             self._emit(clause, owner, words.RELATIONS[noun][0], replace(value, type="person"))
         elif noun in words.PETS and isinstance(value, EntityRef):
             self._emit(clause, owner, "has_pet", value)
         elif noun == "name" and target.text[:1].isupper() and self._is_whole_name(token):
             self._named(clause, owner, token, value.name if isinstance(value, EntityRef) else target.text)
-        elif noun == "job" and isinstance(value, LiteralValue):
+        elif noun == "job" and isinstance(value, LiteralValue) and self._called(token, noun) == noun:
             self._emit(clause, owner, "works_as", value)
         elif noun in ("birthday", "birth") and (match := self.times.at(target.start, target.end)):
             self._birthday(clause, owner, match)
@@ -189,11 +192,15 @@ class Descriptions(Emitter):
             elif target.is_name and (number := self.parse.child(target, "nummod")) and number.i < target.i:
                 words_from = self.parse.tokens[number.i : target.i + 1]
                 value = LiteralValue("string", self.parse.words(words_from))  # "14 Oak Street"
-            name = slug(" ".join([*(t.lower for t in self.parse.children(token, "compound")), noun]))
-            self._emit(clause, owner, name, value)
+            self._emit(clause, owner, self._called(token, noun), value)
         else:
             return False
         return True
+
+    def _called(self, token: Token, noun: str) -> str:
+        """The predicate of an attribute by all that its noun is called: an old address is another thing than an address."""
+        before = [t.lower for t in self.parse.children(token, "compound", "amod") if t.i < token.i]
+        return slug(" ".join([*(each for each in before if each not in _PLAIN), noun]))
 
     def _is_whole_name(self, token: Token) -> bool:
         """Not a last name, a user name or a project's name."""
