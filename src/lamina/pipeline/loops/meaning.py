@@ -98,9 +98,8 @@ def meant_by(ending: LoopEnding, held: Sequence[FactT]) -> FactT | None:
     if ending.way == "did" and _IT_ALONE.match(ending.words):
         deed = deed_of(ending.words)
         return _only([loop for loop in ends if deed and deed_of(_wording(loop)) == deed])
-    if (
-        ending.way == "came"
-    ):  # who answers, or what comes, ends a waiting for it, and no call or errand of one's own
+    if ending.way == "came":
+        # Who answers, or what comes, ends a waiting for it, and no call or errand of one's own.
         ends = [loop for loop in ends if _COMES.match(_wording(loop))]
     is_meant = _is_so_now if ending.way in ("is", "came") else was_done
     meant = [loop for loop in ends if is_meant(_wording(loop), ending.words)]
