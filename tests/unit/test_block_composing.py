@@ -135,6 +135,11 @@ def test_since_stands_where_a_beginning_was_told() -> None:
     assert "(since 2023-05-08" in line_of(plain, (), said_at=MAY_8 + 1)
 
 
+def test_what_was_said_with_maybe_is_told_as_unsure() -> None:
+    told = [fact(text="Ana lives in Porto", valid_from=MAY_8, confidence=sure) for sure in (0.5, 0.83)]
+    assert [line_of(each, (), said_at=MAY_8).endswith("; unsure)") for each in told] == [True, False]
+
+
 def test_an_event_that_may_have_changed_points_at_the_later_line() -> None:
     """Markers are given before the lines are written; where the later turn has no line, the event is not marked."""
     changed = MayHaveChanged(EVENTS[1].id, EVENTS[1].context.observed_at)

@@ -47,6 +47,8 @@ _SECTIONS: Sequence[tuple[Layer, str]] = (
 
 QUARANTINE_MARK: Final = " (quarantined)"
 _CHANGED: Final = "Facts that may have changed"
+_UNSURE_BELOW: Final = 0.55
+"""What is said with "maybe" or "I think" is less sure (``extract/emitter.py``), and nothing is that is said plainly."""
 
 
 def line_of(
@@ -77,7 +79,7 @@ def _worded(value: Record, called: Called | None, said_at: Instant | None) -> st
     match value:
         case Fact():
             text = value.text if called is None else called.said_of(value, value.text)
-            return f"{without_markers(text)} ({_validity(value, said_at)}{_ended(value)}{_source(value)})"
+            return f"{without_markers(text)} ({_validity(value, said_at)}{_ended(value)}{_source(value) or _doubt(value)})"
         case Belief():
             claim = f"{value.subject.name} {value.predicate.replace('_', ' ')} {value.object.text}"
             if called is not None:
@@ -132,6 +134,10 @@ def _source(claim: Claim) -> str:
     if author is None or claim.scope.person == scope_segment(author.id):
         return ""
     return f"; said by {unquoted(author.name)}"
+
+
+def _doubt(fact: Fact) -> str:
+    return "; unsure" if fact.confidence < _UNSURE_BELOW else ""
 
 
 def _ended(claim: Claim) -> str:
