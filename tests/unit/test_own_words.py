@@ -151,7 +151,8 @@ def test_nothing_moves_and_nothing_is_added(parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["> " * 20_000, "a" * 50_000 + ":", "f(" * 25_000 + "\n" + "x = " * 9_000, "translate '" * 4_000, "```" * 9_000, "Jo: a\n" * 9_000]
+    "text", ["> " * 20_000, "a" * 50_000 + ":", "f(" * 25_000 + "\n" + "x = " * 9_000, "translate '" * 4_000, "```" * 9_000, "Jo: a\n" * 9_000,
+              "Tom 10:02\n" * 5_000, "from Tom: " * 6_000, "[Fwd x]\n" * 7_000]
 )  # fmt: skip
 def test_odd_text_takes_no_long_time(text: str) -> None:
     assert len(own_words(text)) == len(text)

@@ -32,9 +32,13 @@ def said_by_others(text: str) -> Iterator[tuple[int, int]]:
     """
     yield from (match.span() for match in _LINE.finditer(text))
     for pattern in (_HEADING, _SENDER):
+        reached = 0
         for match in pattern.finditer(text):
+            if match.start() < reached:
+                continue  # below another, whose paragraph is theirs already
             end = _PARAGRAPH_END.search(text, match.end())
-            yield match.end(), len(text) if end is None else end.start()
+            reached = len(text) if end is None else end.start()
+            yield match.end(), reached
     song = _SONG.search(text)
     if song is not None:
         yield song.start(), len(text)
