@@ -59,10 +59,15 @@ class SlotPlacer:
         fact's. Facts that no period of the timeline is are left out."""
         placed = sorted(chain, key=lambda each: (is_denial(each), *_valid_order(each)))
         statements = self._statements(placed, None, Writes())
-        periods = {
-            (each.said, each.holds_from): each for each in timeline(statements, _endings(placed, statements))
+        drawn = timeline(statements, _endings(placed, statements))
+        periods = {(each.said, each.holds_from): each for each in drawn}
+        # Where others overlap it, a value may begin twice at one instant.
+        exact = {(each.said, each.holds_from, each.holds_to): each for each in drawn}
+        found = {
+            each.id: exact.get((_said(each), each.valid_from, each.valid_to))
+            or periods.get((_said(each), each.valid_from))
+            for each in placed
         }
-        found = {each.id: periods.get((_said(each), each.valid_from)) for each in placed}
         return {
             key: {said.source for said in period.statements}
             for key, period in found.items()
