@@ -11,7 +11,7 @@ from typing import Final
 
 from lamina.language.tables import table
 
-__all__ = ["ROLES", "said_by_others"]
+__all__ = ["PARAGRAPH_END", "ROLES", "said_by_others"]
 
 _TABLE: Final = table(__name__)
 ROLES: Final = _TABLE.words("roles")
@@ -20,7 +20,7 @@ _LINE: Final = _TABLE.pattern("line", re.MULTILINE)
 _HEADING: Final = _TABLE.pattern("heading", re.MULTILINE)
 _SENDER: Final = _TABLE.pattern("sender", re.MULTILINE)
 _SONG: Final = _TABLE.pattern("song", re.MULTILINE)
-_PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n|\Z")
+PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 
 
 def said_by_others(text: str) -> Iterator[tuple[int, int]]:
@@ -36,7 +36,7 @@ def said_by_others(text: str) -> Iterator[tuple[int, int]]:
         for match in pattern.finditer(text):
             if match.start() < reached:
                 continue  # below another, whose paragraph is theirs already
-            end = _PARAGRAPH_END.search(text, match.end())
+            end = PARAGRAPH_END.search(text, match.end())
             reached = len(text) if end is None else end.start()
             yield match.end(), reached
     song = _SONG.search(text)

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from lamina.language.chats import ROLES, said_by_others
+from lamina.language.chats import PARAGRAPH_END, ROLES, said_by_others
 from lamina.language.plays import begins_play
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.tables import table
 
-__all__ = ["HANDED_NOUN", "is_request", "own_words"]
+__all__ = ["HANDED_NOUN", "blank", "is_request", "own_words"]
 
 Cut = tuple[int, int]
 
@@ -51,7 +51,6 @@ HANDED_NOUN: Final = re.compile(rf"\b{_PIECE}s?\b", re.IGNORECASE)
 """What texts that are handed over are called."""
 _HANDED: Final = _TABLE.pattern("handed")
 _RESUMED: Final = _TABLE.pattern("resumed")
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n|\Z")
 _LINE_END = re.compile(r"\n|\Z")
 _LISTED = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)]|\[[ x]?\])[ \t]+(?:\[[ x]?\][ \t]+)?\Z", re.MULTILINE)
 _OWN_LINE = re.compile(r"^[ \t]*\n")
@@ -83,10 +82,14 @@ def is_request(sentence: str) -> bool:
     return _REQUEST.match(sentence) is not None or _HANDED.match(sentence) is not None
 
 
+def blank(text: str) -> str:
+    """Blanks in the place of a text; its lines stay."""
+    return "".join("\n" if c == "\n" else " " for c in text)
+
+
 def _blanked(text: str, cuts: Iterator[Cut]) -> str:
     for start, end in list(cuts):
-        hidden = "".join("\n" if c == "\n" else " " for c in text[start:end])
-        text = text[:start] + hidden + text[end:]
+        text = text[:start] + blank(text[start:end]) + text[end:]
     return text
 
 
@@ -124,7 +127,7 @@ def _handed_over(text: str, original: str) -> Iterator[Cut]:
         told = _TOLD.search(sentence.text)
         if told is not None:
             start = sentence.start + told.end()
-            yield start, _end_of_quoted(text, original, start, _PARAGRAPH_END)
+            yield start, _end_of_quoted(text, original, start, PARAGRAPH_END)
             continue
         if _SENT.search(sentence.text) and _OWN_LINE.match(text[sentence.end :] + "\n"):
             yield sentence.end, _end_of_quoted(text, original, sentence.end, _RESUMED)

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from lamina.kernel.events import Event, role_of, text_of
 from lamina.kernel.time import SECOND_US, Instant
+from lamina.language.own_words import blank
 from lamina.language.plays import begins_play, is_for_two, leaves_play
 from lamina.store.ports.log import EventLog
 
@@ -78,8 +79,7 @@ def unplayed(event: Event, played: int) -> Event:
     if not played:
         return event
     text = text_of(event.content)
-    blank = "".join(c if c == "\n" else " " for c in text[:played])
-    return replace(event, content={**event.content, "text": blank + text[played:]})
+    return replace(event, content={**event.content, "text": blank(text[:played]) + text[played:]})
 
 
 def _after(play: _Play | None, turn: Event) -> _Turn:

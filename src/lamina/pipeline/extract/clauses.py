@@ -449,18 +449,25 @@ def _read_adverbs(clause: Clause) -> None:
             clause.hedged = True
         if word in ("anymore", "longer") and not _is_of_another(parse, verb, child):
             clause.negated = clause.ended = True
-    for complement in parse.children(verb, "dobj", "attr", "acomp")[:1]:
-        # By the first: "I use vim, no emacs tips" denies no vim.
-        if _is_none(parse, complement) or _is_anything_but(parse, complement):
-            clause.negated = True
-        # The parser hangs the adverbs of "I'm no longer vegan" and "I was never vegan" on the adjective, too.
-        before = [t for t in parse.children(complement, "advmod", "neg") if t.i < complement.i]
-        if any(t.lower == "longer" for t in before):
-            clause.negated = clause.ended = True
-        if complement.dep != "dobj" and any(
-            t.lower in _NEVER and (complement.dep == "acomp" or t.dep == "neg") for t in before
-        ):
-            clause.negated = True
+    complement = parse.child(
+        verb, "dobj", "attr", "acomp"
+    )  # the first: "I use vim, no emacs tips" denies no vim
+    if complement is not None:
+        _read_complement(clause, complement)
+
+
+def _read_complement(clause: Clause, complement: Token) -> None:
+    """The parser hangs the adverbs of "I'm no longer vegan" and "I was never vegan" on the adjective, too."""
+    parse = clause.parse
+    if _is_none(parse, complement) or _is_anything_but(parse, complement):
+        clause.negated = True
+    before = [t for t in parse.children(complement, "advmod", "neg") if t.i < complement.i]
+    if any(t.lower == "longer" for t in before):
+        clause.negated = clause.ended = True
+    if complement.dep != "dobj" and any(
+        t.lower in _NEVER and (complement.dep == "acomp" or t.dep == "neg") for t in before
+    ):
+        clause.negated = True
 
 
 def _is_of_another(parse: Parse, verb: Token, adverb: Token) -> bool:

@@ -217,14 +217,13 @@ class RulesExtractor:
 
 def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
-    text = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
+    said = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
     if utterance.has_first_person:
-        text = _LAUGHTER.sub(lambda match: " " * len(match[0]), text)
-    said, text = text, without_annotations(text)
-    written = WrittenText(text)
-    if utterance.has_first_person:
+        said = _LAUGHTER.sub(lambda match: " " * len(match[0]), said)
         written = as_written(without_annotations(own_words(said)))  # a time in brackets says whose a line is
         utterance = _as_written(utterance, written)
+    else:
+        written = WrittenText(without_annotations(said))
     sentences = split_sentences(written.text, count_max=SENTENCES_MAX, length_max=SENTENCE_LENGTH_MAX)
     if not utterance.has_first_person or utterance.role == "assistant":
         worth = [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
