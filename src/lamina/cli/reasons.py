@@ -13,7 +13,7 @@ from lamina.kernel.events import text_of
 from lamina.kernel.ids import Prefix, prefix_of
 from lamina.kernel.local import LocalTime, day_text, offset_of_or_none
 from lamina.kernel.records import Stance
-from lamina.kernel.shown import cut_between_words
+from lamina.kernel.shown import shortened
 from lamina.kernel.time import rfc3339
 from lamina.kernel.views import BeliefView, ConceptView, EpisodeView, EventView, FactView
 from lamina.kernel.views.parts import ClaimedView, DerivedView
@@ -141,6 +141,4 @@ def _day(at: int, offset: str | None) -> str:
 
 
 def _cut(text: str) -> str:
-    words = " ".join(text.split())
-    longest = limits.SUMMARY_LENGTH_MAX
-    return words if len(words) <= longest else f"{cut_between_words(words, longest - 2)} …"
+    return shortened(text, limits.SUMMARY_LENGTH_MAX)

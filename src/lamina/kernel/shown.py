@@ -22,6 +22,7 @@ __all__ = [
     "is_plain",
     "on_one_line",
     "quoted",
+    "shortened",
     "shown",
     "unquoted",
     "without_markers",
@@ -99,6 +100,12 @@ def cut_between_words(text: str, chars: int) -> str:
         return text
     blank = text.rfind(" ", chars // 2, chars + 1)
     return text[: chars if blank < 0 else blank]
+
+
+def shortened(text: str, chars: int) -> str:
+    """A text on one line: up to so many characters of it, and dots behind where it goes on."""
+    words = " ".join(text.split())
+    return words if len(words) <= chars else f"{cut_between_words(words, chars - 2)} …"
 
 
 def without_markers(text: str) -> str:

@@ -24,7 +24,7 @@ from lamina.kernel.records import (
     Support,
     layer_of,
 )
-from lamina.kernel.shown import cut_between_words
+from lamina.kernel.shown import shortened
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.kernel.views import BeliefView, consulted_supports
@@ -214,9 +214,7 @@ def summary_of(found: Record | Event) -> str:
 
 
 def _cut(text: str) -> str:
-    words = " ".join(text.split())
-    longest = limits.SUMMARY_LENGTH_MAX
-    return words if len(words) <= longest else f"{cut_between_words(words, longest - 2)} …"
+    return shortened(text, limits.SUMMARY_LENGTH_MAX)
 
 
 def _claim(record: Claim) -> str:
