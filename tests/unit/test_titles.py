@@ -161,3 +161,12 @@ def test_a_long_clause_is_named_by_its_end_where_its_beginning_says_nothing() ->
     events = append(MemoryStore(), text)
     name = title_of(events, read_of(events, ["painted harbour lanterns", "Delft"]), [], DAY).name
     assert name == f'"… much more of the painted harbour lanterns …" ({DAY})'
+
+
+def test_a_summary_that_goes_on_ends_with_a_whole_word_because_half_a_figure_is_another_one() -> None:
+    for length in range(450, 480):
+        text = f"{'We borrowed for the harbour '.ljust(length, 'r')} $340,000 from the bank in Delft"
+        events = append(MemoryStore(), text)
+        summary = title_of(events, read_of(events, ["harbour"]), [], DAY).summary
+        assert "$" not in summary or "$340,000" in summary, summary
+        assert summary.endswith("…")

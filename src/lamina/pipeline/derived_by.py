@@ -31,7 +31,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "turns by a model": READER,
     "stated claims": "5",
     "beliefs": "8",
-    "episodes": "8",
+    "episodes": "9",
     "concepts": "6",
     "search rows": "4",
     "columns": "4",

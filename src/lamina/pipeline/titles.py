@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 from lamina import limits
 from lamina.kernel.events import Event, text_of
+from lamina.kernel.shown import shortened
 from lamina.kernel.time import to_datetime
 from lamina.language.questions import speaks_of_self
 from lamina.language.sentences import split_sentences
@@ -288,8 +289,7 @@ def _summary(sentences: Sequence[_Sentence], weights: Mapping[str, float], named
         first = first or worth
         chosen.append(-at)
         used |= set(left.pop(-at).terms)
-    text = " ".join(sentences[at].line for at in sorted(chosen))
-    return text if len(text) <= _SUMMARY_CHARS else f"{text[: _SUMMARY_CHARS - 1].rstrip()}…"
+    return shortened(" ".join(sentences[at].line for at in sorted(chosen)), _SUMMARY_CHARS)
 
 
 def _added(sentence: _Sentence, weights: Mapping[str, float], used: Collection[str]) -> float:
