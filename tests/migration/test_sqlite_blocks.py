@@ -247,6 +247,7 @@ HOT: Mapping[str, str] = {
     "leases_left": r"job_due \(stage=\? AND state=\?",
     "retry_failed": r"job_due \(stage=\? AND state=\?",
     "release_jobs": r"job_due \(stage=\? AND state=\?",
+    "backlog": r"job_due \(stage=\? AND state=\?",
     "oldest_pending": r"job_due \(stage=\? AND state=\?",
     "lease_job": "PRIMARY KEY",
     "end_job": "PRIMARY KEY",

@@ -53,7 +53,7 @@ def backlog_of(path: Path) -> dict[str, int]:
 
 
 def _backlog(readers: Readers) -> dict[str, int]:
-    return {"pending": 0, "running": 0, "failed": 0} | dict(readers.rows(_SQL["backlog"]))
+    return dict(readers.rows(_SQL["backlog"], (ALL_STAGES,)))
 
 
 class SqliteJobs:

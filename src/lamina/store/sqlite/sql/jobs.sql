@@ -109,8 +109,10 @@ WHERE tenant_id = ?1 AND event_id = ?2 ORDER BY stage;
 DELETE FROM job WHERE tenant_id = ?1 AND event_id = ?2;
 
 -- name: backlog
--- How many jobs stand in each state.
-SELECT state, count(*) FROM job GROUP BY state;
+-- How many jobs stand in each state: each stage and state by its index, which grouping by the state alone would sort. ?1 is a
+-- JSON list of the stages.
+SELECT value, (SELECT count(*) FROM job WHERE stage IN (SELECT value FROM json_each(?1)) AND state = json_each.value)
+FROM json_each('["pending", "running", "failed"]');
 
 -- name: release_jobs
 -- Make an owner's leased jobs due again: ?2 is a JSON list of the stages.
