@@ -8,13 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from extraction_cases import short
 
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
-from lamina.pipeline.extract.limits import PARSED_LENGTH_MAX
+from lamina.pipeline.extract.limits import PARSED_LENGTH_MAX, SENTENCE_LENGTH_MAX
 from lamina.pipeline.extract.syntax import Parse, Parser
 from lamina.pipeline.extract.values import Utterance
-from lamina.pipeline.loops.reading import HEARD_CHARS, read_loops
+from lamina.pipeline.loops.reading import HEARD_CHARS, TEXT_CHARS_MAX, read_loops
 from lamina.pipeline.loops.values import Heard
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -99,6 +100,36 @@ def test_so_much_of_a_turn_is_parsed_and_the_rest_is_read_by_patterns() -> None:
     (found,) = RulesExtractor(find_times, parser=parser).extract([turn])
     assert PARSED_LENGTH_MAX <= parser.characters < PARSED_LENGTH_MAX + 200
     assert [triple.object.name for triple in found.triples if triple.predicate == "lives_in"] == ["Porto"]
+
+
+def test_what_is_cut_in_two_is_not_told_because_half_a_figure_is_another_figure() -> None:
+    speech = _filled("and then we went over to the harbour to look at the boats ", SENTENCE_LENGTH_MAX)
+    told = {
+        "my salary is $340,000 a year": "user:ana salary 340000",
+        "i live in San Francisco now": "user:ana lives_in San Francisco",
+    }
+    for said, value in told.items():
+        turns = [
+            Utterance(
+                f"{speech[: SENTENCE_LENGTH_MAX - at - 1]} {said} {speech}", "user:ana", NOW, role="user"
+            )
+            for at in range(0, len(said) + 20, 2)
+        ]
+        read = RulesExtractor(find_times).extract(turns)
+        assert {short(triple) for found in read for triple in found.triples} == {value}
+
+
+def test_a_loop_of_what_is_cut_in_two_is_not_noted() -> None:
+    filler = _filled(f"It rained{' and rained' * 12}. ", 2 * TEXT_CHARS_MAX)
+    said = "I'll send Tom $340,000."
+    wordings = {
+        draft.wording
+        for at in range(len(said) + 5)
+        for draft in read_loops(
+            f"{filler[: TEXT_CHARS_MAX - 1 - at][:-2]}. {said} {filler}", NOW, find_times
+        ).drafts
+    }
+    assert wordings == {"Send Tom $340,000"}
 
 
 class _Counted:

@@ -22,6 +22,8 @@ _ABBREVIATIONS: Final = _TABLE.words("abbreviations")
 _MAY_END: Final = _TABLE.words("may_end")
 _BEGINS: Final = _TABLE.pattern("begins", 0)
 """Words that begin a sentence behind a letter which is no initial: "vitamin C. It helps"."""
+_GOES_ON: Final = _TABLE.pattern("goes_on")
+"""Where a sentence goes on with another clause, so that what stands before is whole: "I live in San" is none, cut from "San Francisco"."""
 _NUMBERED = _TABLE.words("numbered")
 """Abbreviations before a number, words and initials before anything else: "no. 5", but "no. i moved"."""
 
@@ -38,7 +40,8 @@ class Sentence:
 def split_sentences(text: str, *, count_max: int = 10_000, length_max: int = 100_000) -> list[Sentence]:
     """The sentences of `text` in order, without surrounding blanks and list marks.
 
-    At most `count_max` are given back; a longer sentence is cut after `length_max` characters and its rest dropped.
+    At most `count_max` are given back; a sentence of more than `length_max` characters ends with the last clause within them, else
+    with the last word, and its rest is dropped: half a figure is another figure.
     """
     found: list[Sentence] = []
     start = 0
@@ -51,6 +54,23 @@ def split_sentences(text: str, *, count_max: int = 10_000, length_max: int = 100
     if len(found) < count_max:
         _append(found, text, start, len(text), length_max)
     return found
+
+
+def first_sentences(text: str, chars: int) -> str:
+    """A text's first so many characters, up to the last whole sentence of them; of one long sentence its clauses.
+
+    >>> first_sentences("I moved. My rent is $1,200.", 22)
+    'I moved.'
+    """
+    if len(text) <= chars:
+        return text
+    end = 0
+    for match in _BOUNDARY.finditer(text):
+        if match.end() > chars:
+            break
+        if _ends_sentence(text, end, match):
+            end = match.end()
+    return text[: end or _cut(text, 0, chars)]
 
 
 def is_sentence_end(text: str, at: int) -> bool:
@@ -87,6 +107,15 @@ def _append(found: list[Sentence], text: str, start: int, end: int, length_max: 
         start += 1
     while end > start and text[end - 1].isspace():
         end -= 1
-    end = min(end, start + length_max)
+    if end > start + length_max:
+        end = _cut(text, start, length_max)
     if end > start:
         found.append(Sentence(start, end, text[start:end]))
+
+
+def _cut(text: str, start: int, length_max: int) -> int:
+    """Where the last clause ends, else the last word, within so many characters; not in their first half."""
+    first, last = start + length_max // 2, start + length_max
+    clauses = [match.start() for match in _GOES_ON.finditer(text, first, last)]
+    blank = clauses[-1] if clauses else text.rfind(" ", first, last + 1)
+    return last if blank < 0 else blank

@@ -10,7 +10,7 @@ from typing import Protocol
 from lamina.language.english import is_english
 from lamina.language.own_words import own_words
 from lamina.language.running_speech import stands_apart, within
-from lamina.language.sentences import Sentence, split_sentences
+from lamina.language.sentences import Sentence, first_sentences, split_sentences
 from lamina.language.spoken import WrittenText, as_written
 from lamina.language.tables import table
 from lamina.pipeline.extract.ellipsis import following as topic_after
@@ -50,7 +50,7 @@ from lamina.pipeline.extract.values import (
 )
 
 _TABLE = table(__name__)
-NAME = "lamina-rules/9"
+NAME = "lamina-rules/10"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the
 next number:
 a replay then tells the new facts from those that the old rules made."""
@@ -217,7 +217,7 @@ class RulesExtractor:
 
 def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
-    said = _PICTURES.sub(lambda match: " " * len(match[0]), utterance.text[:TEXT_LENGTH_MAX])
+    said = _PICTURES.sub(lambda match: " " * len(match[0]), first_sentences(utterance.text, TEXT_LENGTH_MAX))
     if utterance.has_first_person:
         said = _LAUGHTER.sub(lambda match: " " * len(match[0]), said)
         written = as_written(without_annotations(own_words(said)))  # a time in brackets says whose a line is

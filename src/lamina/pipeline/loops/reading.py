@@ -21,7 +21,7 @@ from lamina.kernel.records import LoopType
 from lamina.language.own_words import own_words
 from lamina.language.quarantine import gives_orders, quarantine_of
 from lamina.language.running_speech import running_speech
-from lamina.language.sentences import split_sentences
+from lamina.language.sentences import first_sentences, split_sentences
 from lamina.language.spoken import WrittenText, as_written
 from lamina.language.tables import table
 from lamina.language.temporal import find_times
@@ -52,7 +52,7 @@ def read_loops(
     text: str, observed_at: datetime, find_moments: FindTimes, before: Sequence[Heard] = ()
 ) -> LoopReading:
     """What a person's turn leaves open, ends and puts off, after the turns ``before`` it, oldest first."""
-    written = _without_gaps(as_written(own_words(text[:TEXT_CHARS_MAX])))
+    written = _without_gaps(as_written(own_words(first_sentences(text, TEXT_CHARS_MAX))))
     text = written.text
     before = [replace(heard, text=heard.text[-HEARD_CHARS:]) for heard in before]
     drafts: list[LoopDraft] = []
