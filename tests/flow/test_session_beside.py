@@ -416,6 +416,20 @@ def test_a_handover_says_why(world):
     assert found["evidence"]["freshness"]["turns_waiting_for_the_summary"] == 0
 
 
+def test_what_bridges_to_the_last_session_ends_with_a_whole_line(world):
+    for size in range(0, 24, 2):
+        user = {**USER, "userId": f"user_{size}"}
+        say(world, f"I decided to paint the {'b' * size} boat.", "2026-05-12T10:00:00Z", **user)
+        for at, month in enumerate(("May", "June", "July", "August", "October")):
+            said = f"I must pay the bank in Delft $340,000 in {month}."
+            say(world, said, f"2026-05-12T10:00:{10 + at}Z", **user)
+        world.post("/session/close", user)
+        found = world.get("/session/startbrief", **user, now="2026-05-13T08:30:00Z")
+        bridge = found["resume"]["bridge_text"]
+        assert 200 < len(bridge) <= 280 < len(found["narrative"])
+        assert found["narrative"].startswith(f"{bridge}\n"), bridge
+
+
 def test_a_handover_hints_at_who_was_spoken_of_last(world):
     say(world, "I live in Lisbon.")
     say(world, "I work at Acme Corp.", "2026-05-13T10:00:10Z")

@@ -20,6 +20,7 @@ from lamina.kernel.time import FOREVER, SECOND_US, Instant, rfc3339_or_none, to_
 from lamina.kernel.views.parts import Stamp
 from lamina.kernel.wire import InstantText, Result, Text
 from lamina.language.quarantine import quarantine_of_words
+from lamina.language.sentences import first_sentences
 from lamina.pipeline.zones import TIMEZONE
 from lamina.recall.naming import NAMES
 from lamina.session.associations import Associator
@@ -270,7 +271,7 @@ class Asking:
                 time_context=_time_context(now, last_at, zone, heard),
                 resume={
                     "use_bridge": depth != "continuation" and bridge != "",
-                    "bridge_text": narrative[:_BRIDGE_CHARS_MAX],
+                    "bridge_text": first_sentences(narrative, _BRIDGE_CHARS_MAX).rstrip(),
                 },
                 ops_context={
                     "top_loops_today": [_shown_row(loop, now, doubted) for loop in today],
