@@ -86,6 +86,13 @@ def test_secrets_are_masked_before_they_are_sent_or_noted(host: Host) -> None:
     assert KEY not in notes_of(host) + "\n".join(text for _, text in kept(host))
 
 
+def test_a_turn_that_is_too_long_ends_with_a_whole_word(host: Host) -> None:
+    host.starts()
+    host.says(f"{'We ship '.ljust(15_995, 'y')} $340,000 a year.")
+    host.stops(f"{'Noted '.ljust(3_995, 'd')} $340,000 a year.")
+    assert [text[-3:] for _, text in kept(host)] == ["yyy", "ddd"]
+
+
 def test_a_folder_opts_out_and_nothing_is_asked(alone: Host) -> None:
     host = alone
     for switch in ("file", "environment"):

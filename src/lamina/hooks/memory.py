@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from lamina.hooks.choices import WorkLine
 from lamina.hooks.notes import Turn
 from lamina.hooks.wire import Away, Refused, ServerClient, hint_of
+from lamina.kernel.shown import cut_between_words
 from lamina.language.secret_formats import masked
 
 __all__ = ["CHECKPOINT", "LineMemory", "LoggedTurn", "Recalled"]
@@ -119,16 +120,20 @@ class LineMemory:
 
     def keep(self, turn: Turn, session: str, agent: str) -> None:
         """Store a turn of a session, and its answer. What is sent twice is stored once. Raises ``Away`` and ``Refused``."""
-        self._store(turn.at, "user", turn.prompt[:_PROMPT_LENGTH_MAX], self.caller, session)
+        self._store(turn.at, "user", cut_between_words(turn.prompt, _PROMPT_LENGTH_MAX), self.caller, session)
         if turn.reply:
             try:
-                self._store(turn.at, "assistant", turn.reply[:_REPLY_LENGTH_MAX], agent, session)
+                self._store(
+                    turn.at, "assistant", cut_between_words(turn.reply, _REPLY_LENGTH_MAX), agent, session
+                )
             except Refused:
                 return  # who may speak for themselves alone keeps their own words
 
     def keep_checkpoint(self, at: str, words: str) -> None:
         """Write mechanical facts down: nothing is derived from them. Raises ``Away`` and ``Refused``."""
-        self._store(at, "tool", words[:_REPLY_LENGTH_MAX], self._agent, self._session, CHECKPOINT)
+        self._store(
+            at, "tool", cut_between_words(words, _REPLY_LENGTH_MAX), self._agent, self._session, CHECKPOINT
+        )
 
     @property
     def scope(self) -> str:
