@@ -11,7 +11,7 @@ from typing import Final
 
 from lamina.hooks.choices import WorkLine
 from lamina.hooks.memory import LoggedTurn, Recalled
-from lamina.kernel.shown import cut_between_words, on_one_line, quoted
+from lamina.kernel.shown import on_one_line, quoted, shortened
 
 __all__ = [
     "PAGE_TOKENS_MIN",
@@ -124,5 +124,4 @@ def _told(each: LoggedTurn) -> str:
 
 
 def _cut(text: str, chars_max: int) -> str:
-    line = on_one_line(text)
-    return quoted(line if len(line) <= chars_max else f"{cut_between_words(line, chars_max - 2)} …")
+    return quoted(shortened(on_one_line(text), chars_max))

@@ -8,7 +8,9 @@ sentence: chat turns and lists seldom wrap. CJK full stops need no space.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, takewhile
 from typing import Final
 
 from lamina.language.tables import table
@@ -45,14 +47,11 @@ def split_sentences(text: str, *, count_max: int = 10_000, length_max: int = 100
     """
     found: list[Sentence] = []
     start = 0
-    for match in _BOUNDARY.finditer(text):
+    for end in chain(_ends(text), [len(text)]):
         if len(found) >= count_max:
-            return found
-        if _ends_sentence(text, start, match):
-            _append(found, text, start, match.end(), length_max)
-            start = match.end()
-    if len(found) < count_max:
-        _append(found, text, start, len(text), length_max)
+            break
+        _append(found, text, start, end, length_max)
+        start = end
     return found
 
 
@@ -64,12 +63,7 @@ def first_sentences(text: str, chars: int) -> str:
     """
     if len(text) <= chars:
         return text
-    end = 0
-    for match in _BOUNDARY.finditer(text):
-        if match.end() > chars:
-            break
-        if _ends_sentence(text, end, match):
-            end = match.end()
+    end = max(takewhile(lambda each: each <= chars, _ends(text)), default=0)
     return text[: end or _cut(text, 0, chars)]
 
 
@@ -81,6 +75,14 @@ def is_sentence_end(text: str, at: int) -> bool:
     """
     match = _BOUNDARY.match(text, at)
     return match is None or _ends_sentence(text, 0, match)
+
+
+def _ends(text: str) -> Iterator[int]:
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if _ends_sentence(text, start, match):
+            start = match.end()
+            yield start
 
 
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:

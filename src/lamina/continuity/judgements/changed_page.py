@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from lamina.continuity.judgements.startup_page import PageLine
-from lamina.kernel.shown import cut_between_words, on_one_line, quoted
+from lamina.kernel.shown import on_one_line, quoted, shortened
 from lamina.language.quarantine import withheld_note
 
 __all__ = ["changed_lines"]
@@ -48,10 +48,7 @@ def _named(what: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def _item(text: str) -> str:
-    line = on_one_line(text)
-    return withheld_note(text) or quoted(
-        line if len(line) <= _ITEM_CHARS_MAX else f"{cut_between_words(line, _ITEM_CHARS_MAX - 2)} …"
-    )
+    return withheld_note(text) or quoted(shortened(on_one_line(text), _ITEM_CHARS_MAX))
 
 
 def _texts(value: Any) -> list[str]:  # Any: whatever a capsule holds
