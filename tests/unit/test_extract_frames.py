@@ -40,6 +40,7 @@ OF_CLAIMS = (
     "It's as if {}.", "I would say {} if it were so.", "Let's say {}.", "In case {}, I want a plan.", "Once {}, I'll be happy.",
     "I save money so that {}.", "Even if {}, it's fine.", "I won't rest until {}.", "Nobody believes that {}.", "No one said {}.",
     'How do you say "{}" in Spanish?', "Translate into German: {}.", 'My friend says: "{}."', "[12/03/2026, 10:02:11] Tom: {}.",
+    "[10:02, 12/03/2026] mum: {}.", "12/03/2026, 10:02 - +49 170 1234567: {}.",
     "Tom  10:02 AM\n{}.", "I got this from Tom: {}.",
 )  # fmt: skip
 

@@ -15,7 +15,7 @@ CONTRACTIONS = [
     ("ive moved to york", "i've moved to york"),
     ("thats my friend and shes allergic to nuts", "that's my friend and she's allergic to nuts"),
     ("dont let me forget the milk", "don't let me forget the milk"),
-    ("I DONT EAT MEAT", "I DON'T EAT MEAT"),
+    ("I DONT EAT MEAT", "I don't eat meat"),
     ("hes three and theyre both vegan", "he's three and they're both vegan"),
     ("they havent decided and i cant wait", "they haven't decided and i can't wait"),
     ("whats the plan, wheres my bag", "what's the plan, where's my bag"),

@@ -17,6 +17,7 @@ from functools import lru_cache
 import Stemmer
 
 from lamina import limits
+from lamina.language.spoken.characters import UNSEEN
 from lamina.language.tables import table
 
 TERM_CHARS_MAX = 64
@@ -96,7 +97,8 @@ def _normalise(text: str) -> str:
     if text.isascii():
         small = text.lower()  # what follows would leave it as it is
         return _THOUSANDS.sub("", small) if "," in small else small
-    folded = unicodedata.normalize("NFKD", text.replace("\u2019", "'")).lower()
+    seen = UNSEEN.sub("", text).replace("\u2019", "'")
+    folded = unicodedata.normalize("NFKD", seen).lower()
     # Only Latin-style accents go: the voicing marks of kana are combining characters too, and carry meaning.
     plain = unicodedata.normalize("NFKC", _LATIN_ACCENTS.sub("", folded))
     return _THOUSANDS.sub("", plain)

@@ -13,7 +13,7 @@ from typing import Final
 from lamina.language.spoken.writing import Edit
 from lamina.language.tables import table
 
-__all__ = ["FORMS", "with_apostrophes"]
+__all__ = ["FORMS", "with_apostrophes", "with_denials_mended"]
 
 _TABLE: Final = table(__name__)
 _LENGTHS: Final = {form: int(letters) for form, letters in _TABLE.by_word("endings").items()}
@@ -38,6 +38,13 @@ _RULES: Final = tuple(
 FORMS: Final = frozenset(_LENGTHS).union(form for form, *_ in _RULES)
 """Every form that may lack its apostrophe, in small letters."""
 
+_MISPLACED: Final = _TABLE.pattern("misplaced")
+_BROKEN: Final = ("n;t", "n,t", "n 't", "n ’t", "n' t", "n’ t", "'nt", "’nt", "'t't", "’t’t", "'ont", "’ont")
+"""What any of the misplaced has in it, but for those that are one word."""
+_JOINED: Final = re.compile(r"\b\w+not\b")
+_MISSPELT: Final = _TABLE.pairs("misspelt")
+_ANY_WORD: Final = re.compile(r"(?<![\w'’])[A-Za-z]{3,7}(?![\w'’])")
+
 _WORD: Final = re.compile(r"[A-Za-z]{2,9}(?![\w'’@/&-]|\.\w)")
 _PART_OF_WORD: Final = re.compile(r"[\w'’.@/#&-]")
 _NO_PROMISE: Final = re.compile(r"\b(?:his|her|my|their|our|your|its|a) {0,9}$", re.IGNORECASE)
@@ -56,6 +63,20 @@ def with_apostrophes(text: str) -> Iterator[Edit]:
         length = _LENGTHS.get(form) or _by_place(form, before, text, match.end())
         if length and not _is_another(match, before, text):
             yield match.end() - length, match.end() - length, "'"
+
+
+def with_denials_mended(text: str, words: frozenset[str]) -> Iterator[Edit]:
+    """The edits that write denials as they are written: "do'nt", "don' t", "donot", "nto"; ``words`` are those of the text in small letters."""
+    found: list[Edit] = []
+    small = text.lower()
+    if any(each in small for each in _BROKEN) or _JOINED.search(" ".join(words)):
+        for match in _MISPLACED.finditer(text):
+            found.append((match.start(), match.end(), f"{match[1] or match[2] + 'o'}n't"))
+    if not words.isdisjoint(_MISSPELT):
+        for match in _ANY_WORD.finditer(text):
+            if (word := _MISSPELT.get(match[0].lower())) is not None:
+                found.append((match.start(), match.end(), word))
+    yield from sorted(found)
 
 
 def _by_place(form: str, before: str, text: str, end: int) -> int:

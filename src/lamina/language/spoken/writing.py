@@ -28,31 +28,39 @@ class WrittenText:
         taken = self.origins[start : max(end, start + 1)] or self.origins[-1:] or [0]
         return min(taken), max(taken) + (start < end)
 
+    def in_letters(self, text: str) -> WrittenText:
+        """The same with other letters, character by character."""
+        assert len(text) == len(self.text), "each character keeps its place"
+        return self if text == self.text else WrittenText(text, self.origins or range(len(text)))
+
     def edited(self, edits: Iterable[Edit]) -> WrittenText:
-        """With the edits, which come in order; what overlaps an earlier one is left out."""
-        parts: list[Part | str] = []
+        """With the edits, which come in order; what overlaps an earlier one is left out. What stands in the place of something was said there,
+        and what is put in counts to what stands before it."""
+        texts: list[str] = []
+        origins: list[Iterable[int]] = []
         done = 0
         for start, end, text in edits:
             if start < done:
                 continue
-            parts += [(done, start), text]
+            texts += [self.text[done:start], text]
+            origins += [self._origins(done, start), self._origins_of_edit(start, end, len(text))]
             done = end
-        return self if not parts else self.made_of([*parts, (done, len(self.text))])
-
-    def made_of(self, parts: Sequence[Part | str]) -> WrittenText:
-        """Of parts of this text and of words that nobody said, which count to what stands before them."""
-        texts: list[str] = []
-        origins: list[Iterable[int]] = []
-        last = 0
-        for part in parts:
-            if isinstance(part, str):
-                texts.append(part)
-                origins.append([self._origin(max(0, last - 1))] * len(part))
-                continue
-            start, last = part
-            texts.append(self.text[start:last])
-            origins.append(range(start, last) if self.origins is None else self.origins[start:last])
+        if not texts:
+            return self
+        texts.append(self.text[done:])
+        origins.append(self._origins(done, len(self.text)))
         return WrittenText("".join(texts), list(chain.from_iterable(origins)))
 
+    def _origins(self, start: int, end: int) -> Iterable[int]:
+        return range(start, end) if self.origins is None else self.origins[start:end]
+
+    def _origins_of_edit(self, start: int, end: int, length: int) -> list[int]:
+        """From the first character that was replaced to the last."""
+        if end == start:
+            return [self._origin(start - 1)] * length
+        steps = max(1, length - 1)
+        return [self._origin(start + at * (end - 1 - start) // steps) for at in range(length)]
+
     def _origin(self, at: int) -> int:
+        at = max(0, at)
         return at if self.origins is None or at >= len(self.origins) else self.origins[at]

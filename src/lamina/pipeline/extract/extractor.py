@@ -11,7 +11,7 @@ from lamina.language.english import is_english
 from lamina.language.own_words import own_words
 from lamina.language.running_speech import stands_apart, within
 from lamina.language.sentences import Sentence, first_sentences, split_sentences
-from lamina.language.spoken import WrittenText, as_written
+from lamina.language.spoken import WrittenText, as_written, in_plain_text
 from lamina.language.tables import table
 from lamina.pipeline.extract.ellipsis import following as topic_after
 from lamina.pipeline.extract.ellipsis import parsed_topic, plain_topic, topic_before
@@ -50,14 +50,14 @@ from lamina.pipeline.extract.values import (
 )
 
 _TABLE = table(__name__)
-NAME = "lamina-rules/10"
+NAME = "lamina-rules/11"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the
 next number:
 a replay then tells the new facts from those that the old rules made."""
 # Valid in a Python string, but not in UTF-8, which spaCy speaks. Same length, so spans stay true.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _PICTURES = re.compile("(?:[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff][\ufe0f\u200d\u20e3]*)+")
-_LAUGHTER = _TABLE.pattern("laughter")
+_ADDRESSED = re.compile(r"^[ \t]*(?:@[\w.-]{1,40},?[ \t]+)+", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _ASSISTANT_FACTOR = 0.7
 _ANNOTATION = _TABLE.pattern("annotation", re.MULTILINE)
@@ -127,9 +127,10 @@ class RulesExtractor:
 
     def supposed(self, text: str) -> list[tuple[int, int]]:
         """Where verbs of a text stand under a condition or a supposition, from and to; none without a parser."""
+        written = as_written(text)
         sentences = [
             each
-            for each in split_sentences(text, count_max=SENTENCES_MAX)
+            for each in split_sentences(written.text, count_max=SENTENCES_MAX)
             if may_suppose(each.text) and is_english(each.text)
         ]
         if not self._use_parser or not sentences:
@@ -140,7 +141,7 @@ class RulesExtractor:
             [_LONE_SURROGATE.sub("\ufffd", each.text.replace("’", "'")) for each in sentences]
         )
         return [
-            (
+            written.span(
                 sentence.start + parse.tokens[i].start,
                 sentence.start + parse.tokens[i].start + len(parse.tokens[i].text),
             )
@@ -219,11 +220,14 @@ def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
     said = _PICTURES.sub(lambda match: " " * len(match[0]), first_sentences(utterance.text, TEXT_LENGTH_MAX))
     if utterance.has_first_person:
-        said = _LAUGHTER.sub(lambda match: " " * len(match[0]), said)
-        written = as_written(without_annotations(own_words(said)))  # a time in brackets says whose a line is
+        said = _ADDRESSED.sub(lambda match: " " * len(match[0]), said)
+        written = as_written(said)
+        # A time in brackets says whose a line is.
+        written = written.in_letters(without_annotations(own_words(written.text)))
         utterance = _as_written(utterance, written)
     else:
-        written = WrittenText(without_annotations(said))
+        written = in_plain_text(said)
+        written = written.in_letters(without_annotations(written.text))
     sentences = split_sentences(written.text, count_max=SENTENCES_MAX, length_max=SENTENCE_LENGTH_MAX)
     if not utterance.has_first_person or utterance.role == "assistant":
         worth = [worth_parsing(s.text, personal=utterance.has_first_person) for s in sentences]
@@ -234,9 +238,8 @@ def _prepare(utterance: Utterance) -> _Work:
 
 
 def _as_written(utterance: Utterance, written: WrittenText) -> Utterance:
-    text = utterance.text if written.origins is None else written.text
     previous = tuple(replace(each, text=as_written(each.text).text) for each in utterance.previous)
-    return replace(utterance, text=text, previous=previous)
+    return replace(utterance, text=written.text, previous=previous)
 
 
 def _said_at(written: WrittenText, span: Span) -> Span:

@@ -67,7 +67,7 @@ def _opens_condition(parse: Parse, token: Token) -> bool:
         return not parse.children(token, "nsubj", "nsubjpass", "aux", "auxpass")
     if word not in _SUPPOSE or (word == "say" and after.lower not in ("i", "we", "he", "she", "they")):
         return False
-    before_it = (t for t in parse.tokens[: token.i] if t.tag not in (",", ".", ":", "UH"))
+    before_it = (t for t in parse.tokens[: token.i] if t.tag not in (",", ".", ":", "UH", "-LRB-"))
     return all(t.lower in _BEFORE_SUPPOSING for t in before_it)
 
 

@@ -52,7 +52,8 @@ def read_loops(
     text: str, observed_at: datetime, find_moments: FindTimes, before: Sequence[Heard] = ()
 ) -> LoopReading:
     """What a person's turn leaves open, ends and puts off, after the turns ``before`` it, oldest first."""
-    written = _without_gaps(as_written(own_words(first_sentences(text, TEXT_CHARS_MAX))))
+    written = as_written(first_sentences(text, TEXT_CHARS_MAX))
+    written = _without_gaps(written.in_letters(own_words(written.text)))
     text = written.text
     before = [replace(heard, text=heard.text[-HEARD_CHARS:]) for heard in before]
     drafts: list[LoopDraft] = []

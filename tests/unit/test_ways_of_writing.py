@@ -1,0 +1,144 @@
+"""The same words in the ways that keyboards, phones, pages and voices give them are read as the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from extraction_cases import find_times, say, short
+from test_extract_frames import DEEDS, OF_DEEDS, OF_STATES, STATES
+
+from lamina.language.spoken import as_written
+from lamina.language.tokens import analyse
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.syntax import Parser
+
+SAID = [
+    *(f"I'm {state}." for state in STATES),
+    *(f"I {deed}." for deed in DEEDS),
+    *(frame.format(state) for state in STATES for frame in OF_STATES),
+    *(frame.format(deed) for deed in DEEDS for frame in OF_DEEDS),
+]
+_DENIED = re.compile(r"\b(not|never|no|neither|hardly|stopped|if|If|wish|could|don't)\b")
+
+
+def _each(pattern: str, to: str) -> Callable[[str], str]:
+    return lambda text: re.sub(pattern, to, text)
+
+
+def _denials(shown: Callable[[str], str]) -> Callable[[str], str]:
+    return lambda text: _DENIED.sub(lambda word: shown(word[0]), text)
+
+
+WAYS: dict[str, Callable[[str], str]] = {
+    **{f"apostrophe {mark}": _each("'", mark) for mark in ("´", "`", "′", "ʼ", "‘", "＇", "&#39;", "&apos;", r"\\'")},
+    **{f"blank {blank!r}": _each(" ", blank) for blank in ("\u00a0", "\u202f", "\u3000", "\t", "  ", "&nbsp;")},
+    "no blank at all": _each(" ", " \u200b"),
+    "soft hyphens": _each(r"(\w\w)(\w)", "\\1\u00ad\\2"),
+    "marks of direction": lambda text: f"\u200e{text}\u200f",
+    "bold": _denials(lambda word: f"**{word}**"),
+    "italic": lambda text: _DENIED.sub(lambda word: f"_{word[0]}_" if word.start() else word[0], text),
+    "capitals": _denials(str.upper),
+    "shouted": str.upper,
+    "drawn out": _denials(lambda word: word[:-1] + 4 * word[-1]),
+    "hesitating": _each(" (?=[a-z])", ", um, "),
+    "uh": _each(" ", " uh "),
+    "laughing": lambda text: f"lol {text} haha",
+    "split": _each("n't", "n 't"),
+    "too early": _each("n't", "'nt"),
+    "too late": _each("n't", "n' t"),
+    "joined": _each("do(?:n't| not)", "donot"),
+    "a wrong mark": _each("n't", "n;t"),
+    "twisted": _each(r"\bnot\b", "nto"),
+    "decomposed": _each("é", "e\u0301"),
+}  # fmt: skip
+
+
+def _plainly(text: str) -> str:
+    written = as_written(text).text.lower().replace("do not", "don't").strip()
+    return re.sub(r"\s+", " ", written)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_said_is_the_same_however_it_is_written(way: str) -> None:
+    changed = [(text, WAYS[way](text)) for text in SAID]
+    assert way == "decomposed" or any(was != now for was, now in changed)
+    assert {now: _plainly(now) for was, now in changed} == {now: _plainly(was) for was, now in changed}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "José said no.",
+        "I have a cafe\u0301.",
+        "I´m in Rome",
+        "So, um, I´m **not** in Rome",
+        "I DO NOT eat me\u00adat",
+    ],
+)
+def test_it_is_known_where_each_word_was_said(text: str) -> None:
+    written = as_written(text)
+    for word in re.finditer(r"\w+", written.text):
+        start, end = written.span(*word.span())
+        assert analyse(as_written(text[start:end]).text) == analyse(word[0])
+
+
+UNTOUCHED = [
+    "*waves* hi", "2*3*4 and 5 * 6", "snake_case and __init__", "I work in IT for the US", "Dr. Lee, MD, of IBM", "aahing, www.brrr.com",
+    "uh-huh, uh-oh", "Wir treffen uns um zehn Uhr bei Anna und fahren dann nach Hause", "a cannot and a knot", "`code` and 5` of rope",
+    "line one is short\nline two is short too\nand three",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UNTOUCHED)
+def test_what_only_looks_so_stays(text: str) -> None:
+    assert as_written(text).text == text
+
+
+def test_struck_out_is_taken_back() -> None:
+    assert as_written("I live in ~~Rome~~ Oslo.").text == "I live in Oslo."
+
+
+def test_lines_broken_at_a_width_are_one_sentence() -> None:
+    broken = (
+        "I would tell everybody that I have a small house in the south of Rome\n"
+        "with a garden and two dogs and a view of the sea from the kitchen, if\n"
+        "it were so."
+    )
+    assert as_written(broken).text == broken.replace("\n", " ")
+
+
+@pytest.mark.model
+def test_a_denial_is_no_claim_however_it_is_written(parser: Parser) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    denied = [
+        "I don't have a dog.",
+        "I'm not a nurse.",
+        "I'm no longer vegetarian.",
+        "I never drink coffee.",
+        "I don't live in Rome.",
+    ]
+    texts = [way(text) for text in denied for way in WAYS.values()]
+    read = extractor.extract([say(text) for text in texts])
+    claimed = {
+        text: [short(each) for each in one.triples if not each.negated]
+        for text, one in zip(texts, read, strict=True)
+    }
+    assert {text: claims for text, claims in claimed.items() if claims} == {}
+
+
+@pytest.mark.model
+def test_a_claim_says_where_it_was_said(parser: Parser) -> None:
+    text = "So, um, I DO have a d\u00adog\u00a0here. Lol, I **really** live in\u00a0Rome."
+    read = RulesExtractor(find_times, parser=parser).extract([say(text)])[0]
+    quotes = {short(each): text[each.evidence.start : each.evidence.end] for each in read.triples}
+    assert quotes == {
+        "Alice has_pet dog": "So, um, I DO have a d\u00adog\u00a0here.",
+        "Alice lives_in Rome": ", I **really** live in\u00a0Rome.",
+    }
+
+
+@pytest.mark.parametrize("text", ["ve\u200bgan", "ve\u00adgan", "\ufeffvegan"])
+def test_a_word_is_found_with_what_nobody_sees_in_it(text: str) -> None:
+    assert analyse(text) == ["vegan"]
