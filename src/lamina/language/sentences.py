@@ -17,6 +17,8 @@ from lamina.language.tables import table
 
 _BOUNDARY = re.compile(r"""[.!?…]{1,8}["'”’)\]]{0,3}(?=\s|$)|[。！？]|[\r\n]+""")
 _LAST_WORD = re.compile(r"(?<!\w['’])([^\W\d_](?:[\w.]{0,10}\w)?)\.$")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+"""As of "J.R." and "the D.A."."""
 _EDGE = " \t\r\n-*•>#|"
 _TABLE: Final = table(__name__)
 _ABBREVIATIONS: Final = _TABLE.words("abbreviations")
@@ -98,7 +100,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     last = word.group(1).casefold()
     if last in _NUMBERED and following.isdigit():
         return False
-    if last in _MAY_END:
+    if last in _MAY_END or _INITIALS.fullmatch(last):
         return not (following.isdigit() or following.islower())
     initial = len(last) == 1 and last != "i" and not _BEGINS.match(text, match.end())
     return not (initial or last in _ABBREVIATIONS)

@@ -27,6 +27,8 @@ _ESCAPED: Final = re.compile(r"\\(?=['\"])")
 _ACCENTED: Final = re.compile(r"[^\W\d_][\u0300-\u036f]+")
 _APOSTROPHE: Final = re.compile(r"(?<=[^\W\d_])[´`′ʼ‘＇](?=[^\W\d_])")
 _BLANK: Final = re.compile(r"[^\S\r\n\t ]")
+_GROUPED: Final = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+"""Between thousands: "1'200"."""
 _LINE_ENDS: Final = "\u2028\u2029"
 _STRUCK: Final = re.compile(r"~~(?=[^\s~])[^~\n]{1,400}(?<=\S)~~")
 """What is struck through is taken back by who wrote it."""
@@ -56,9 +58,9 @@ def in_plain_text(text: str) -> WrittenText:
     if not written.text.isascii():
         written = _changed(written, _ACCENTED, lambda found: unicodedata.normalize("NFC", found[0]))
         written = _changed(written, UNSEEN, lambda _: "")
-    if written.text.isascii() and "`" not in written.text:
+    if written.text.isascii() and "`" not in written.text and "'" not in written.text:
         return written
-    plain = _APOSTROPHE.sub("'", written.text)
+    plain = _APOSTROPHE.sub("'", _GROUPED.sub(",", written.text))
     return written.in_letters(_BLANK.sub(lambda found: "\n" if found[0] in _LINE_ENDS else " ", plain))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,6 +27,14 @@ _MONEY = _TABLE.words("money")
 _NO_COUNTS = _TABLE.words("no_counts")
 """Behind a number, these make a time of it."""
 _BOUNDS = _TABLE.words("bounds")
+_MINOR = _TABLE.words("minor")
+_BEFORE_A_PART = _TABLE.words("before_a_part")
+_BEHIND_A_PART = _TABLE.words("behind_a_part")
+_FRACTIONS = _TABLE.words("fractions")
+_GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{2,3}){0,4},\d{3}(?:\.\d{1,9})?")
+_DECIMAL_COMMA: Final = re.compile(r"\d{1,12},\d{1,2}")
+_EITHER: Final = re.compile(r"[1-9]\d{0,2}\.\d{3}")
+"""A thousand and two hundred where a full stop parts thousands, one and a fifth where it does not."""
 _YEARS = range(1900, 2100)
 _NUMBERS = {word: int(number) for word, number in _TABLE.pairs("numbers").items()}
 _SCALES = {word: int(number) for word, number in _TABLE.pairs("scales").items()}
@@ -38,7 +47,7 @@ def number_of(tokens: list[Token]) -> int | float | None:
 
 def number_of_words(text: str) -> int | float | None:
     """Mirrors ``number_of``: one number, in words or in figures, and what it is multiplied by."""
-    first, *scales = [part.replace(",", "").lstrip("$€£#") for part in text.casefold().split()] or [""]
+    first, *scales = [part.lstrip("$€£#") for part in text.casefold().split()] or [""]
     value = _number(first)
     for scale in scales:
         if value is None or len(scales) > 1 or scale not in _SCALES:
@@ -50,19 +59,24 @@ def number_of_words(text: str) -> int | float | None:
 def _number(word: str) -> int | float | None:
     if word in _NUMBERS:
         return _NUMBERS[word]
-    if len(word) > 15 or not word.isascii():
+    if len(word) > 15 or not word.isascii() or _EITHER.fullmatch(word):
         return None
+    if _GROUPED.fullmatch(word):
+        word = word.replace(",", "")
+    elif _DECIMAL_COMMA.fullmatch(word):
+        word = word.replace(",", ".")
     if word.replace(".", "", 1).isdigit():
         return float(word) if "." in word else int(word)
     return None
 
 
 def amount_of(parse: Parse, token: Token) -> Amount | None:
-    """The amount when `token` heads one: "200 seats", "5 kg", "$300"."""
+    """The amount when `token` heads one: "200 seats", "5 kg", "$300". None where it is a part of a figure: a part is another figure."""
     if token.tag == "CD":
         currency = parse.child(token, "nmod", "quantmod")
-        value = number_of(_run(parse, token.i, len(parse.tokens)))
-        if value is None:
+        run = _run(parse, token.i, len(parse.tokens))
+        value = number_of(run)
+        if value is None or is_part_of_figure(parse, run[0].i, run[-1].i):
             return None
         if currency is not None and currency.text in ("$", "€", "£"):
             return Amount(LiteralValue("quantity", value, currency.text), "")
@@ -71,9 +85,12 @@ def amount_of(parse: Parse, token: Token) -> Amount | None:
         return None
     if token.lower in _NO_COUNTS:
         return None
-    value = number_of(_count_of(parse, token))
-    if value is None:
+    count = _count_of(parse, token)
+    value = number_of(count)
+    if value is None or is_part_of_figure(parse, count[0].i, token.i):
         return None
+    if any(t.lower in _BEHIND_A_PART or t.text == "-" for t in parse.tokens[count[-1].i + 1 : token.i]):
+        return None  # "5 lakh rupees" and "two dozen eggs" are not so few
     if token.tag == "NN" and value in _YEARS:
         return None  # "a 2017 macbook"
     noun = token.lemma if token.tag == "NNS" else token.lower
@@ -98,6 +115,52 @@ def _count_of(parse: Parse, token: Token) -> list[Token]:
     run = _run(parse, counts[0].i, token.i)
     open_ended = _is_choice(parse, run[0].i - 1) or _is_choice(parse, run[-1].i + 1)
     return run if counts[-1] in run and not open_ended else []
+
+
+def is_part_of_figure(parse: Parse, first: int, last: int) -> bool:
+    """Whether a number, with or without what it counts, is only a part of what is said: "half a | million", "12 of | 20", "another | 12",
+    "two | and a half", "one metre | seventy", "5 ft | 6 in", "900 dollars | and 50 cents"."""
+    tokens = parse.tokens
+    before, behind = first - 1, last + 1
+    if before >= 0 and tokens[before].lower in ("a", "an"):
+        before -= 1
+    if before >= 0 and tokens[before].lower in _BEFORE_A_PART:
+        return True
+    if [t.lower for t in tokens[behind : behind + 2]] == ["and", "a"] and _is_fraction(parse, behind + 2):
+        return True
+    if _is_measured(parse, first - 1 - _links(parse, first - 1)):
+        return tokens[last].tag == "CD" or tokens[last].lower in _MINOR
+    behind += _links(parse, behind)
+    if not _is_part(parse, behind) or tokens[last].tag == "CD":
+        return False
+    unit = tokens[behind + 1].lower if behind + 1 < len(tokens) else ""
+    return unit in _MINOR or not unit[:1].isalpha()
+
+
+def _is_fraction(parse: Parse, at: int) -> bool:
+    return at < len(parse.tokens) and parse.tokens[at].lower in _FRACTIONS
+
+
+def _links(parse: Parse, at: int) -> int:
+    return int(0 <= at < len(parse.tokens) and parse.tokens[at].lower in ("and", ","))
+
+
+def _is_measured(parse: Parse, at: int) -> bool:
+    """Whether a measure with its number stands at a place: "one metre"."""
+    if at < 1 or not _is_part(parse, at - 1):
+        return False
+    unit = parse.tokens[at].lower
+    return (
+        unit in _MINOR | _MEASURES | UNITS | _MONEY
+        or parse.tokens[at].lemma in _MEASURES | _DURATIONS | _MONEY
+    )
+
+
+def bounds_number(tokens: list[Token]) -> bool:
+    """Whether a phrase begins with what makes another figure of its number: "over 900", "half a million", "no fewer than 12"."""
+    first = [token.lower for token in tokens[:2]]
+    bounds = first[0] in _BOUNDS | {"half", "between"} or (first[0] in ("no", "at") and first[-1] in _BOUNDS)
+    return bounds and any(t.tag == "CD" or t.lower == "dozen" for t in tokens[1:4])
 
 
 def _is_bound(parse: Parse, number: Token) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lamina.language.dated import is_time_word
 from lamina.language.tables import table
-from lamina.pipeline.extract.amounts import UNITS
+from lamina.pipeline.extract.amounts import UNITS, bounds_number, is_part_of_figure
 from lamina.pipeline.extract.limits import PHRASE_TOKENS_MAX
 from lamina.pipeline.extract.references import FIRST, References, entity, is_of_another
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -23,6 +24,7 @@ _VERB_SKIP = _TABLE.words("verb_skip")
 _OWN_SKIP = _TABLE.words("own_skip")
 # Nouns that say nothing without their context.
 VAGUE: Final = _TABLE.words("vague")
+_FULL_STOP: Final = re.compile(r"(?<=[\d€$£%])\.$|(?<=\d[kKmM])\.$")
 _PARTITIVE: Final = _TABLE.words("partitive")
 _DETERMINERS = _TABLE.words("determiners")
 
@@ -76,7 +78,10 @@ def _literal_noun(parse: Parse, token: Token, refs: References, times: Times) ->
     owner = parse.tokens[words[0].i - 1] if words[0].i else None
     if owner is not None and owner.tag == "PRP$" and refs.pronoun(owner) is None:
         return None  # "their rights": nobody's that we know of
-    text = (phrase_text(parse, words, refs) or "").strip(" \"'“”*-")
+    numbered = token.tag == "CD" or (words[0].tag == "CD" and token.is_noun)
+    if numbered and is_part_of_figure(parse, words[0].i, words[-1].i):
+        return None
+    text = _FULL_STOP.sub("", (phrase_text(parse, words, refs) or "").strip(" \"'“”*-"))
     if (len(text) < 2 and not text.isdigit()) or not any(c.isalnum() for c in text) or is_time_word(text):
         return None
     return LiteralValue("string", text, determiner=determiner_of(parse, words[0], refs))
@@ -112,6 +117,7 @@ def phrase_tokens(parse: Parse, token: Token, times: Times) -> list[Token]:
         and not (
             len(found) > 1 and found[1].text == "-" and found[1].start == found[0].end
         )  # "an on-prem option"
+        and not bounds_number(found)
         and (found[0].tag in _DETERMINERS or found[0].tag in ("IN", "TO", ",", "``", ":", "RB", "CC"))
     ):
         found = found[1:]
