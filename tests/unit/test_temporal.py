@@ -174,6 +174,10 @@ def test_open_sides_stay_open() -> None:
         ("He called. I plan to leave on Friday", "2024-03-15"),
         ("My birthday was on 2 April", "2023-04-02"),
         ("My birthday will be on 2 April", "2024-04-02"),
+        ("We went hiking over the weekend.", "2024-03-09"),
+        ("We're going hiking over the weekend.", "2024-03-16"),
+        ("This weekend I painted the kitchen.", "2024-03-09"),
+        ("dinner with mom the weekend", "2024-03-16"),
     ],
 )
 def test_tense_chooses_between_past_and_coming(text: str, day: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Literal
 
 from lamina.language.temporal.calendar import DateRange
 from lamina.language.temporal.grammar import expression
@@ -152,7 +153,8 @@ def _by_hour(spans: tuple[DateRange, ...]) -> DateRange:
 def _by_tense(reading: TokenizedText, first: int, node: Node) -> DateRange:
     """The past or the coming reading, by tense; among those of one day, the likelier hour."""
     edges = [low or high for low, high in node.spans]
-    future = _speaks_of_future(reading, first, node.stop)
+    tense = _tense(reading, first, node.stop)
+    future = tense == "future" or (tense is None and node.grain == "weekend")
     coming = [s for s, edge in zip(node.spans, edges, strict=True) if edge and edge >= reading.now]
     past = [s for s, edge in zip(node.spans, edges, strict=True) if edge and edge < reading.now]
     pool = (coming or past) if future else (past or coming)
@@ -165,8 +167,8 @@ def _by_tense(reading: TokenizedText, first: int, node: Node) -> DateRange:
 _SENTENCE_END = frozenset((".", "!", "?", ";"))
 
 
-def _speaks_of_future(reading: TokenizedText, first: int, stop: int) -> bool:
-    """Whether the hint nearest to the expression within its sentence (at most 25 words away) is one of the future."""
+def _tense(reading: TokenizedText, first: int, stop: int) -> Literal["future", "past"] | None:
+    """Which tense the hint nearest to the expression within its sentence (at most 25 words away) is of."""
     words = reading.words
     for i in range(first - 1, max(first - 25, 0) - 1, -1):
         if words[i] in _SENTENCE_END and not reading.glued(i + 1):
@@ -174,20 +176,18 @@ def _speaks_of_future(reading: TokenizedText, first: int, stop: int) -> bool:
         if words[i] in FUTURE_HINTS or (
             words[i].endswith("ing") and words[i - 1] in ("m", "am", "are", "re", "is", "s") and i
         ):
-            return not (
-                words[i] in ("going", "plan", "planned", "hoping", "planning")
-                and words[i - 1] in ("was", "were", "been")
-            )
+            planned = words[i] in ("going", "plan", "planned", "hoping", "planning")
+            return "past" if planned and words[i - 1] in ("was", "were", "been") else "future"
         if words[i] in PAST_HINTS or (words[i].endswith("ed") and len(words[i]) > 4):
-            return False
+            return "past"
     for i in range(stop, min(stop + 25, reading.size)):
         if words[i] in _SENTENCE_END:
             break
         if words[i] in FUTURE_HINTS:
-            return True
+            return "future"
         if words[i] in PAST_HINTS or (words[i].endswith("ed") and len(words[i]) > 4):
-            return False
-    return False
+            return "past"
+    return None
 
 
 def timex_of(node: Node, span: DateRange | None) -> str | None:

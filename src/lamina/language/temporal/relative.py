@@ -226,7 +226,10 @@ def shifted_unit(r: TokenizedText, stop: int, unit: str, direction: int) -> Node
         if direction < 0 and there is not None and there <= r.now:
             direction = 0
         here += timedelta(days=7 * direction)
-        return fixed(stop, "weekend", (here, here + timedelta(days=2)))
+        spans = [(here, here + timedelta(days=2))]
+        if direction == 0 and here > r.now:  # "I went there over the weekend", said before the next one
+            spans.append((here - timedelta(days=7), here - timedelta(days=5)))
+        return Node(stop, "daterange", "weekend", tuple(spans))
     moved = calendar.shift(here, Period(((1, unit),)), direction) if direction else here
     return fixed(stop, unit, unit_span(moved, unit))  # type: ignore[arg-type]  # the whole units are grains
 

@@ -21,6 +21,7 @@ _INSTANT = timedelta(seconds=1)
 _SINCE = _TABLE.words("since")
 _UNTIL = _TABLE.words("until")
 _BY = frozenset(("by", "before"))
+_RECURRING = frozenset(("every", "each", "most"))
 _STATES: frozenset[Kind] = frozenset(get_args(Kind)) - {"plan", "commitment", "event"}
 
 
@@ -106,6 +107,10 @@ class Times:
             if (earliest is None and latest is None) or (ahead and self.is_of_noun(match)):
                 continue
             word = self._preposition(match)
+            if word in _RECURRING or (kind in _STATES and self._ends_duration(match, matches)):
+                continue
+            if word in _BY and self._is_since(match):
+                return Validity()  # "since before 2010"
             if word in _BY:
                 words = self._text[match.start : match.end]
                 return Validity(
@@ -118,6 +123,10 @@ class Times:
             if ahead and _is_instant(earliest, latest):
                 continue  # "now" is when it is said, and no day of the deed
             if _RANGE.search(self._text, match.start, match.end) and kind not in _STATES:
+                return Validity(earliest, latest)
+            if _BETWEEN_YEARS.search(self._text, match.start, match.end) and _has_passed(
+                latest, self._observed_at
+            ):
                 return Validity(earliest, latest)
             if word in _SINCE or (latest is None and kind != "event"):
                 return Validity(earliest, None)
@@ -158,8 +167,19 @@ class Times:
         words = self._text[match.start : match.end].casefold().split()
         if words and words[0] in (_SINCE | _UNTIL | _BY):
             return words[0]
-        before = self._text[max(0, match.start - 12) : match.start].casefold().split()
+        before = _ROUGHLY.sub("", self._text[max(0, match.start - 24) : match.start].casefold()).split()
         return before[-1] if before else ""
+
+    def _is_since(self, match: TemporalMatch) -> bool:
+        before = self._text[max(0, match.start - 12) : match.start].casefold().split()
+        return bool(before) and before[-1] == "since"
+
+    def _ends_duration(self, match: TemporalMatch, matches: Sequence[TemporalMatch]) -> bool:
+        """ "For 18 months now" began then."""
+        words = self._text[match.start : match.end].casefold()
+        return words == "now" and any(
+            each.kind == "duration" and not self._text[each.end : match.start].strip() for each in matches
+        )
 
 
 _DAY_BEGINS = time(7)
@@ -169,7 +189,15 @@ _OF_NOUN: Final = _TABLE.pattern("of_noun")
 """Dated for a claim alone: a loop is due on the day of the trip or exam that it is about."""
 _PUT_TO: Final = _TABLE.pattern("put_to")
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
+_ROUGHLY = re.compile(r" (?:at least|about|around|roughly|approximately|early|late|mid) $")
+_BETWEEN_YEARS = re.compile(
+    r"\b(?:from|between)\b.{1,100} (?:to|until|till|through|and) .{0,40}\d{4}", re.IGNORECASE
+)
 _RANGE = re.compile(r"\bfrom .{1,100} (?:to|until|till|through) ", re.IGNORECASE)
+
+
+def _has_passed(latest: datetime | None, now: datetime) -> bool:
+    return latest is not None and latest <= now
 
 
 def _is_instant(earliest: datetime | None, latest: datetime | None) -> bool:

@@ -1,0 +1,38 @@
+"""When a claim begins and ends, by the words of time beside it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from extraction_cases import say
+
+from lamina.language.temporal import find_times
+from lamina.pipeline.extract.extractor import RulesExtractor
+from lamina.pipeline.extract.syntax import Parser
+
+pytestmark = pytest.mark.model
+
+SAID_AT = datetime(2026, 11, 25, 14, 30, tzinfo=UTC)
+OPEN = (None, None)
+WORDS = {
+    "since 2019": ("2019-01-01", None), "since about 2019": ("2019-01-01", None), "since at least 2019": ("2019-01-01", None),
+    "since before 2019": OPEN, "for 18 months now": OPEN, "for five years": OPEN, "on weekends": OPEN,
+    "from 2019 to 2021": ("2019-01-01", "2022-01-01"), "between 2019 and 2021": ("2019-01-01", "2022-01-01"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", ["I've lived in Rome {}.", "I've been vegetarian {}."])
+@pytest.mark.parametrize("words", WORDS)
+def test_a_state_begins_and_ends_as_it_was_told(parser: Parser, claim: str, words: str) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    (triple,) = extractor.extract([say(claim.format(words), observed_at=SAID_AT)])[0].triples
+    begins, ends = triple.valid_from, triple.valid_to
+    assert (begins and begins.date().isoformat(), ends and ends.date().isoformat()) == WORDS[words]
+
+
+@pytest.mark.parametrize("words", ["every summer", "each May"])
+def test_what_recurs_has_no_beginning(parser: Parser, words: str) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    (triple,) = extractor.extract([say(f"I've lived in Rome {words}.", observed_at=SAID_AT)])[0].triples
+    assert (triple.valid_from, triple.valid_to) == (None, None)
