@@ -46,9 +46,9 @@ def without_emphasis(written: WrittenText, words: frozenset[str]) -> WrittenText
     if _LAUGHTER.search(told):
         written = written.in_letters(_LAUGHTER.sub(lambda found: " " * len(found[0]), written.text))
     if _HESITATION.search(told):
-        written = written.edited((*found.span(), "") for found in _HESITATION.finditer(written.text))
+        written = written.replaced(_HESITATION, lambda _: "")
     if "  " in written.text or "\t" in written.text:
-        written = written.edited((*found.span(), " ") for found in _GAP.finditer(written.text))
+        written = written.replaced(_GAP, lambda _: " ")
     return written
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -50,6 +51,10 @@ class WrittenText:
         texts.append(self.text[done:])
         origins.append(self._origins(done, len(self.text)))
         return WrittenText("".join(texts), list(chain.from_iterable(origins)))
+
+    def replaced(self, pattern: re.Pattern[str], to: Callable[[re.Match[str]], str]) -> WrittenText:
+        """With what stands in the place of each match."""
+        return self.edited((found.start(), found.end(), to(found)) for found in pattern.finditer(self.text))
 
     def _origins(self, start: int, end: int) -> Iterable[int]:
         return range(start, end) if self.origins is None else self.origins[start:end]
