@@ -43,6 +43,23 @@ def test_the_same_text_with_a_placeholder_holds_none() -> None:
         assert secret_kinds(text) == (), text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "**Password:** {}", "**Password**: `{}`", "<b>Password:</b> {}", "Password:\u00a0{}", "| password | {} |", "password&#58; {}",
+        "Password：{}", "<li>API key: <code>{}</code></li>",
+    ],
+)  # fmt: skip
+def test_a_label_is_one_however_it_is_set(text: str) -> None:
+    assert masked(text.format("Xk29!fjQ2b")) == text.format("<redacted:labelled_secret>")
+    assert secret_kinds(text.format("required")) == ()
+
+
+@pytest.mark.parametrize("between", [" ", "-", ".", "\u00a0", "\u2009", "\u202f"])
+def test_a_card_is_one_whatever_stands_between_its_groups(between: str) -> None:
+    assert secret_kinds(f"My card is {between.join(('4539', '1488', '0343', '6467'))}.") == ("payment_card",)
+
+
 def test_every_format_has_a_name_of_its_own_and_a_source() -> None:
     assert len(set(KINDS)) == len(KINDS)
     assert all(each.source and each.hints for each in FORMATS)

@@ -13,7 +13,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Final, NamedTuple
+from urllib.parse import unquote
 
+from lamina.language.spoken import in_plain_text
 from lamina.language.tables import table
 
 __all__ = ["SIGNS", "Sign", "injection_signs"]
@@ -41,11 +43,21 @@ SIGNS: Final = tuple(
 )
 """Over a text as ``_plain`` makes it: lower case, without emphasis, letters that look alike made one."""
 
+_APART: Final = "\n" * (NEAR_CHARS + 1)
+"""Between two readings: a sign of one is near none of the other."""
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]")
 _UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _EMPHASIS: Final = re.compile(r"[*`~]{1,3}|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 _SPACES: Final = re.compile(r"[ \t\u00a0]+|[ \t]*\n[ \t]*(?=\n)")
-_LOOK_ALIKE: Final = str.maketrans("аеіоорсухѕԁһјɡ’‘“”", "aeiooрcyxsdhjg''\"\"".replace("р", "p"))
+_DRESSED: Final = re.compile(r"[&<\[\\\n\x00-\x08\x0b-\x1f]|%[0-9a-fA-F]{2}|[^\x00-\x7f]")
+"""What may make a text look otherwise than it is written: most has none of it."""
+_QUOTED: Final = re.compile(r"(?:%[0-9a-fA-F]{2}){1,200}")
+_MARKUP: Final = re.compile(r"<!--[^<>]{0,400}-->|</?[A-Za-z][^<>|]{0,200}>")
+_MARKS: Final = re.compile(r"[\u0300-\u036f]")
+_WRAPPED: Final = re.compile(r"(?<=[\w,;])[ \t]*[\r\x0b\x0c]*\n(?=\w)|[\x0b\x0c]+")
+_LOOK_ALIKE: Final = str.maketrans(
+    "аеіоорсухѕԁһјɡαειοκνρτυχ’‘“”", "aeiooрcyxsdhjgaeioкvptux''\"\"".replace("р", "p").replace("к", "k")
+)
 
 
 def injection_signs(text: str) -> tuple[str, ...]:
@@ -72,6 +84,20 @@ def _seen(plain: str) -> Iterator[tuple[int, str, int]]:
 
 
 def _plain(text: str) -> str:
+    """A text as it is compared with the signs; a second time, behind it, as a page or a terminal shows it."""
+    plain = _spelt(text)
+    shown = _spelt(_shown(text)) if _DRESSED.search(text) else plain
+    return plain if shown == plain else f"{plain}{_APART}{shown}"
+
+
+def _shown(text: str) -> str:
+    if "%" in text:
+        text = _QUOTED.sub(lambda run: unquote(run[0], errors="replace"), text)
+    bare = _MARKUP.sub("", in_plain_text(text).text)
+    return _WRAPPED.sub(" ", _MARKS.sub("", unicodedata.normalize("NFKD", bare)))
+
+
+def _spelt(text: str) -> str:
     if text.isascii():
         return _SPACES.sub(" ", _EMPHASIS.sub("", text.lower()))
     marked = _TAGS.sub("\ue000", text)
@@ -81,4 +107,4 @@ def _plain(text: str) -> str:
     if "\ue001" not in seen:
         return seen
     # What was taken apart by unseen characters is read as it looks, and that it was is a sign, too.
-    return seen + "\n" + seen.replace("\ue001", "")
+    return seen + _APART + seen.replace("\ue001", "")

@@ -35,6 +35,10 @@ _ALNUM: Final = "A-Za-z0-9"
 _URL_SAFE: Final = r"A-Za-z0-9_\-"
 _STARTS: Final = r"(?<![A-Za-z0-9])"
 
+_MARKS: Final = r"(?:[ \t\u00a0*`|_]|</?[a-z]{1,10}>|&nbsp;){0,8}"
+"""What pages and notes write between a label and its value: "**Password:** ...", a cell of a table."""
+_BETWEEN: Final = r"[ \-.\u00a0\u2009\u202f]"
+
 _PLACEHOLDERS: Final = (
     "example", "your", "xxxx", "****", "....", "placeholder", "changeme", "change_me", "redacted", "insert", "dummy", "sample",
     "abcdef", "123456", "<", "{", "$(", "${", "%s",
@@ -194,7 +198,7 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
             "2.3.1 (client_secret)", _LABEL_HINTS,
         re.compile(
             rf"(?<![A-Za-z])(?:[a-z0-9]{{1,24}}[_\-.]){{0,4}}(?:{_LABELS})['\"]?(?:(?: (?:for|of|to) [\w "
-            rf"]{{1,24}}?)?(?: is| was)?[ \t]*[:=]{{1,2}}[ \t]*|"
+            rf"]{{1,24}}?)?(?: is| was)?{_MARKS}(?:[:=：|]{{1,2}}|&#58;){_MARKS}|"
             rf"(?: (?:for|of|to) [\w ]{{1,24}}?)? is (?:now )?)['\"`]?(?P<drawn>[^\s'\"`<>{{}},;]{{8,250}})",
             re.IGNORECASE,
         ),
@@ -203,14 +207,15 @@ FORMATS: Final[tuple[SecretFormat, ...]] = (
     SecretFormat(
         "payment_card", "ISO/IEC 7812-1: issuer ranges and the Luhn check digit", ("2", "3", "4", "5", "6"),
         re.compile(
-            r"(?<![\w.\-/])(?P<drawn>\d{14,19}|\d{4}([ \-])\d{4}\2\d{4}\2\d{4}|\d{4}([ "
-            r"\-])\d{6}\3\d{4,5})(?![\w\-/]|\.\d)"), _drawn_card,
+            rf"(?<![\w.\-/])(?P<drawn>\d{{14,19}}|\d{{4}}({_BETWEEN})\d{{4}}\2\d{{4}}\2\d{{4}}|\d{{4}}({_BETWEEN})"
+            r"\d{6}\3\d{4,5})(?![\w\-/]|\.\d)"), _drawn_card,
     ),
 )  # fmt: skip
 """In the order in which they are asked: what one has named is not named again by a later one."""
 
 _WORTH: Final = re.compile(
-    r"(?<!\S)(?=\S{8})\S{0,300}?\d|\d{4}[ \-]\d|private key|pass|pwd|secret|token|key", re.IGNORECASE
+    r"(?<!\S)(?=\S{8})\S{0,300}?\d|\d{4}[ \-\u00a0\u2009\u202f]\d|private key|pass|pwd|secret|token|key",
+    re.IGNORECASE,
 )
 """Long words with a digit, groups of digits, or a label: no secret is without one of these, most talk is."""
 
