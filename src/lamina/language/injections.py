@@ -55,9 +55,8 @@ _QUOTED: Final = re.compile(r"(?:%[0-9a-fA-F]{2}){1,200}")
 _MARKUP: Final = re.compile(r"<!--[^<>]{0,400}-->|</?[A-Za-z][^<>|]{0,200}>")
 _MARKS: Final = re.compile(r"[\u0300-\u036f]")
 _WRAPPED: Final = re.compile(r"(?<=[\w,;])[ \t]*[\r\x0b\x0c]*\n(?=\w)|[\x0b\x0c]+")
-_LOOK_ALIKE: Final = str.maketrans(
-    "аеіоорсухѕԁһјɡαειοκνρτυχ’‘“”", "aeiooрcyxsdhjgaeioкvptux''\"\"".replace("р", "p").replace("к", "k")
-)
+_LOOK_ALIKE: Final = str.maketrans("аеіоорсухѕԁһјɡαειοκνρτυχ’‘“”", "aeioopcyxsdhjgaeiokvptux''\"\"")
+"""Of Cyrillic and Greek, and marks of quotation."""
 
 
 def injection_signs(text: str) -> tuple[str, ...]:
