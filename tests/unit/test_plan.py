@@ -7,7 +7,7 @@ import pytest
 from given import ALICE, NOON, TENANT
 from lamina.kernel.operations import Principal
 from lamina.kernel.time import Axes, Interval, instant
-from lamina.recall.plan import Plan, plan_recall
+from lamina.recall.plan import Plan, as_read, plan_recall
 from lamina.types.recall import Recall
 
 
@@ -126,3 +126,11 @@ def test_words_of_time_in_the_question_are_days_of_its_reference_too() -> None:
     )
     assert plan.window == (instant("2026-06-28T18:30:00Z"), instant("2026-06-29T18:30:00Z"))
     assert plan.axes.seen_at == instant("2026-06-30T18:30:00Z")
+
+
+@pytest.mark.parametrize(
+    ("query", "read"),
+    [("dont I like I\u2060DLI?", "don't I like IDLI?"), ("um", "um"), (":x:", ":x:"), (r"\ud83d", r"\ud83d")],
+)
+def test_a_question_is_read_as_it_would_be_written(query: str, read: str) -> None:
+    assert as_read(query) == read

@@ -114,6 +114,11 @@ def test_what_only_looks_so_stays(text: str) -> None:
     assert as_written(text).text == text
 
 
+@pytest.mark.parametrize("text", [r"\ud83d\ude00 hi", r"\u0000", "&#55357;", "&#0;", r"\uD800 I\u2019m"])
+def test_what_is_no_character_makes_none(text: str) -> None:
+    as_written(text).text.encode()
+
+
 @pytest.mark.parametrize("text", ["I live in ~~Rome~~ Oslo.", "I live in <del>Rome</del> Oslo."])
 def test_struck_out_is_taken_back(text: str) -> None:
     assert as_written(text).text == "I live in Oslo."

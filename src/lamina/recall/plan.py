@@ -31,7 +31,7 @@ from lamina.recall.layers.words import Phrases, spoken_phrases, window_of
 from lamina.recall.naming import Called
 from lamina.types.recall import LayerName, Recall
 
-__all__ = ["DEFAULT_LIMITS", "NARROW", "WIDE", "Breadth", "Plan", "QuestionClass", "plan_recall"]
+__all__ = ["DEFAULT_LIMITS", "NARROW", "WIDE", "Breadth", "Plan", "QuestionClass", "as_read", "plan_recall"]
 
 QuestionClass = Literal["LOOKUP", "TIMELINE", "AGGREGATE", "PREFERENCE", "OPEN"]
 
@@ -188,6 +188,12 @@ class Plan:
         return f"{self.kind}_IN_WINDOW" if self.window or self.observed else self.kind
 
 
+def as_read(query: str) -> str:
+    """A question as it would be written; as it is where nothing of it would."""
+    written = as_written(query).text
+    return written if written.strip() else query
+
+
 def plan_recall(
     request: Recall,
     principal: Principal,
@@ -218,7 +224,7 @@ def plan_recall(
     asked_at = temporal.reference_date
     if asked_at is None:
         asked_at = LocalTime(min(clock_now, clock_now if temporal.as_of is None else temporal.as_of))
-    question = as_written(request.query).text
+    question = as_read(request.query)
     terms = analyse(question)
     named = _named(question, asked_at, phrases) if during is None else None
     # "Where did she live in March?" is about what held then, not about what holds now.

@@ -15,7 +15,6 @@ from lamina.kernel.operations import Answer, Call, Grant
 from lamina.kernel.records import Layer
 from lamina.kernel.scopes import Scope
 from lamina.language.questions import is_stated
-from lamina.language.spoken import as_written
 from lamina.models.counter import TokenCounter
 from lamina.recall.answerable import ANSWERABLE_FROM, answer_strength
 from lamina.recall.compose import compose
@@ -36,7 +35,7 @@ from lamina.recall.narration import Narrator
 from lamina.recall.newer import AnsweredAnew, newer_answers
 from lamina.recall.pack import MMR_LAMBDA, Item, pack
 from lamina.recall.placing import Answers, Held, candidates, place, ranked_max
-from lamina.recall.plan import WIDE, Breadth, Plan, plan_recall
+from lamina.recall.plan import WIDE, Breadth, Plan, as_read, plan_recall
 from lamina.recall.render import render_block
 from lamina.recall.retrieve import EventPool, Retriever
 from lamina.recall.room import RecallRoom
@@ -169,7 +168,7 @@ class Recalling:
 
     def expect(self, question: str) -> None:
         """A question will be asked soon: the model reads it already."""
-        self._retriever.expect(as_written(question).text)  # as a plan reads it, or the model would read both
+        self._retriever.expect(as_read(question))  # as a plan reads it, or the model would read both
 
     def warm(self, stopping: Callable[[], bool]) -> None:
         """Load what is likely to be asked for first, until ``stopping``."""

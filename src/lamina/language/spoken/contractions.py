@@ -39,7 +39,7 @@ FORMS: Final = frozenset(_LENGTHS).union(form for form, *_ in _RULES)
 """Every form that may lack its apostrophe, in small letters."""
 
 _MISPLACED: Final = _TABLE.pattern("misplaced")
-_BROKEN: Final = ("n;t", "n,t", "n 't", "n ’t", "n' t", "n’ t", "'nt", "’nt", "'t't", "’t’t", "'ont", "’ont")
+_BROKEN: Final = _TABLE.pattern("broken")
 """What any of the misplaced has in it, but for those that are one word."""
 _JOINED: Final = re.compile(r"\b\w+not\b")
 _MISSPELT: Final = _TABLE.pairs("misspelt")
@@ -68,8 +68,7 @@ def with_apostrophes(text: str) -> Iterator[Edit]:
 def with_denials_mended(text: str, words: frozenset[str]) -> Iterator[Edit]:
     """The edits that write denials as they are written: "do'nt", "don' t", "donot", "nto"; ``words`` are those of the text in small letters."""
     found: list[Edit] = []
-    small = text.lower()
-    if any(each in small for each in _BROKEN) or _JOINED.search(" ".join(words)):
+    if _BROKEN.search(text) or _JOINED.search(" ".join(words)):
         for match in _MISPLACED.finditer(text):
             found.append((match.start(), match.end(), f"{match[1] or match[2] + 'o'}n't"))
     if not words.isdisjoint(_MISSPELT):

@@ -19,7 +19,7 @@ _Change = tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]]
 _ENTITY: Final = re.compile(
     r"&(?:amp;)?(?:#\d{1,6}|#[xX][0-9a-fA-F]{1,5}|amp|lt|gt|quot|apos|nbsp|[lr][sd]quo|hellip|[nm]dash);"
 )
-_ESCAPED: Final = re.compile(r"\\(?:(?=['\"])|u([0-9a-fA-F]{4}))")
+_ESCAPED: Final = re.compile(r"\\(?:(?=['\"])|u(?![dD][89a-fA-F])([0-9a-fA-F]{4}))")
 _QUOTED_URL: Final = re.compile(r"(?<=[A-Za-z])%27(?=[A-Za-z])")
 _STRUCK: Final = re.compile(
     r"~~(?=[^\s~])[^~\n]{1,400}(?<=\S)~~|<(?P<tag>s|del|strike)>[^<>\n]{1,400}</(?P=tag)>", re.IGNORECASE
