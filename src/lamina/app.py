@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -95,7 +96,6 @@ from lamina.kernel.time import Clock, Instant, SystemClock
 from lamina.lifecycle.feed import Feed
 from lamina.lifecycle.operations import lifecycle_operations
 from lamina.models.counter import WordPieceCounter
-from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.figures import CallCounts
 from lamina.observe.health import operator_operations
@@ -117,8 +117,7 @@ from lamina.recall.phrases import phrase_operations
 from lamina.recall.recalling import Recalling
 from lamina.recall.retrieve import Retriever
 from lamina.recall.room import RecallRoom
-from lamina.remote.documents import fetch_document
-from lamina.remote.peers import fetch_from_peer, send_to_peer
+from lamina.remote import fetch_document, fetch_from_peer, send_to_peer
 from lamina.session.asking import Asking
 from lamina.session.associations import Associator
 from lamina.session.brief import Briefing
@@ -180,7 +179,7 @@ class Server:
     associator: Associator
     failures: Failures
     signatures: Signatures
-    answerer: OpenAiGenerator | None = None
+    stop_answering: Callable[[], None] | None = None
 
     def retention(self) -> Retention:
         """What deletes audit rows past their time."""
@@ -210,8 +209,8 @@ class Server:
         """Finish what runs, then let go of the store."""
         self.stop_streams()
         self.associator.close()
-        if self.answerer is not None:
-            self.answerer.close()
+        if self.stop_answering is not None:
+            self.stop_answering()
         self.pool.shutdown(wait=False, cancel_futures=True)
         self.store.close()
 
@@ -435,7 +434,7 @@ def build_server(
         associator,
         failures,
         keyring,
-        model.generator if model else None,
+        model.close if model else None,
     )
 
 
@@ -474,7 +473,7 @@ class _Answerer:
     """What words answers, and the connections that it holds."""
 
     asked: AnswerModel
-    generator: OpenAiGenerator
+    close: Callable[[], None]
 
 
 def _answer_model(settings: Settings, clock: Clock, failures: Failures) -> _Answerer | None:
@@ -482,6 +481,8 @@ def _answer_model(settings: Settings, clock: Clock, failures: Failures) -> _Answ
     chosen = settings.answering
     if chosen is None:
         return None
+    from lamina.models.generator import OpenAiGenerator  # HTTP, for who names a model alone
+
     generator = OpenAiGenerator(
         chosen.url,
         chosen.model,
@@ -496,4 +497,4 @@ def _answer_model(settings: Settings, clock: Clock, failures: Failures) -> _Answ
         wait_s=settings.answer_timeout_s,
         failures=failures,
     )
-    return _Answerer(model, generator)
+    return _Answerer(model, generator.close)

@@ -16,7 +16,6 @@ from lamina.forget.expiring import Expirer
 from lamina.forget.runner import Eraser
 from lamina.kernel.time import Clock, SystemClock
 from lamina.language.temporal import find_times
-from lamina.models.generator import OpenAiGenerator
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.observe.rounds import Failures
 from lamina.pipeline.derived_by import DERIVED_BY
@@ -92,6 +91,8 @@ def build_inquirer(
     """What asks the model that the settings name, until ``held`` closes; None where there is none."""
     if not settings.llm_url:
         return None
+    from lamina.models.generator import OpenAiGenerator  # HTTP, for who names a model alone
+
     generator = OpenAiGenerator(
         settings.llm_url, settings.llm_model, settings.llm_api_key, timeout_s=settings.llm_timeout_s
     )

@@ -7,9 +7,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-import pygit2
-
 from lamina import limits
+from lamina.store.documents.git import pygit2
 from lamina.store.documents.objects import parse_commit, parse_tree
 from lamina.store.documents.packs import TRAILER_BYTES
 

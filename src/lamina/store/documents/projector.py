@@ -20,11 +20,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol
 
-import pygit2
-
 from lamina import limits
 from lamina.errors import Fault, LaminaError, Unavailable
 from lamina.observe.rounds import Failures
+from lamina.store.documents.git import pygit2
 from lamina.store.documents.objects import GitObject, Worktree
 from lamina.store.documents.repository import (
     DamagedRepository,

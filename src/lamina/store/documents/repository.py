@@ -18,10 +18,9 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-import pygit2
-
 from lamina.store.documents.checking import AHEAD, kept_ahead, opened, stands
 from lamina.store.documents.gathering import gathered
+from lamina.store.documents.git import pygit2
 from lamina.store.documents.growing import GrowingPack
 from lamina.store.documents.objects import GitObject
 from lamina.store.documents.packs import UNFINISHED, is_whole, objects_in, remove_pack

@@ -13,12 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pygit2
-
 from lamina import limits
 from lamina.errors import Invalid
 from lamina.kernel.time import SECOND_US, Instant
 from lamina.store.documents.checking import opened
+from lamina.store.documents.git import pygit2
 from lamina.store.documents.paths import document_path, holds_secrets
 from lamina.store.ports.documents import Change, ChangeKind, PastWrite, Write
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import apsw
-import pygit2
 
 from lamina.store.blocks import load_blocks
 from lamina.store.bodies import texts_of
 from lamina.store.documents.checking import opened
+from lamina.store.documents.git import pygit2
 from lamina.store.documents.repository import folder_name
 from lamina.store.owners import TABLES, Holds
 from lamina.store.sqlite.codec import json_list

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import pygit2
-
 from lamina.store.documents.checking import opened
+from lamina.store.documents.git import pygit2
 from lamina.store.documents.repository import repositories_aside
 from lamina.store.sqlite.connection import open_connection, pragma_number
 from lamina.store.sqlite.copies import COPIES
