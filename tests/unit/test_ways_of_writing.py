@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from random import Random
 
 import pytest
 from extraction_cases import find_times, say, short
@@ -102,6 +103,24 @@ def test_it_is_known_where_each_word_was_said(text: str) -> None:
         assert analyse(as_written(text[start:end]).text) == analyse(word[0])
 
 
+PIECES = [
+    "I", "DON'T", "not", "HELLO", "nooo", "um", "uh,", "lol", "n?t", "12", "1'200", "\n", "\n\n", "  ", "\t", "**", "*", "_", "__", "~~", "||", "<b>",
+    "</b>", "<p>", "<del>", "</del>", "<@U1>", "&amp;", "&#39;", "\\u2019", "\\ud83d", "\\'", "%27", "´", "`", "’", "\u00a0", "\u200b", "\u00ad", "\u202e",
+    "\x1b[1m", "\x07", "e\u0301", "Ã©", "â€™", "\x92", "\ufffd", "[x](https://a.b)", "[b]", ":x:", "\ud800", "İ", "ß", "ﬁ", "Ǆ", "漢字", ".",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_any_text_is_read_and_each_part_of_it_was_said(seed: int) -> None:
+    pieces = Random(seed)
+    for _ in range(700):
+        text = "".join(pieces.choice(PIECES) + pieces.choice(["", " "]) for _ in range(pieces.randint(1, 25)))
+        written = as_written(text)
+        places = [written.span(at, at + 1) for at in range(len(written.text))]
+        assert places == sorted(places), (seed, text)
+        assert all(0 <= start < end <= len(text) for start, end in places), (seed, text)
+
+
 UNTOUCHED = [
     "*waves* hi", "2*3*4 and 5 * 6", "snake_case and __init__", "I work in IT for the US", "Dr. Lee, MD, of IBM", "aahing, www.brrr.com",
     "uh-huh, uh-oh", "at 10:30:15 it was std::vector::x", "a[i](j) and <T> x < y > z", "What? So what?", "Ãlvaro and Ân", "Wir treffen uns um zehn Uhr bei Anna und fahren dann nach Hause", "a cannot and a knot", "`code` and 5` of rope",
@@ -114,7 +133,19 @@ def test_what_only_looks_so_stays(text: str) -> None:
     assert as_written(text).text == text
 
 
-@pytest.mark.parametrize("text", [r"\ud83d\ude00 hi", r"\u0000", "&#55357;", "&#0;", r"\uD800 I\u2019m"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\ud83d\ude00 hi",
+        r"\u0000",
+        "&#55357;",
+        "&#0;",
+        r"\uD800 I\u2019m",
+        "ﬁ I AM VEGAN NOW",
+        "ß HELLO TO ALL",
+        "İ AM HERE NOW",
+    ],
+)
 def test_what_is_no_character_makes_none(text: str) -> None:
     as_written(text).text.encode()
 

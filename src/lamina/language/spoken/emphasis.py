@@ -70,8 +70,9 @@ def _small(text: str) -> str:
     for sentence in split_sentences(text):
         if _is_shouted(sentence.text):
             quiet = _I.sub("I", sentence.text.lower())
-            if len(quiet) == len(sentence.text):
-                small = f"{small[: sentence.start]}{quiet[:1].upper()}{quiet[1:]}{small[sentence.end :]}"
+            quiet = quiet[:1].upper() + quiet[1:]
+            if len(quiet) == len(sentence.text):  # small letters of some are two characters
+                small = f"{small[: sentence.start]}{quiet}{small[sentence.end :]}"
     return small
 
 
