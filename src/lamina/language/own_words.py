@@ -17,7 +17,7 @@ from lamina.language.plays import begins_play
 from lamina.language.sentences import Sentence, split_sentences
 from lamina.language.tables import table
 
-__all__ = ["HANDED_NOUN", "blank", "is_request", "own_words"]
+__all__ = ["HANDED_NOUN", "blank", "blanked", "is_request", "own_words"]
 
 Cut = tuple[int, int]
 
@@ -85,6 +85,11 @@ def is_request(sentence: str) -> bool:
 def blank(text: str) -> str:
     """Blanks in the place of a text; its lines stay."""
     return "".join("\n" if c == "\n" else " " for c in text)
+
+
+def blanked(pattern: re.Pattern[str], text: str) -> str:
+    """A text with blanks for each match of a pattern; places stay as they are."""
+    return pattern.sub(lambda match: blank(match[0]), text)
 
 
 def _blanked(text: str, cuts: Iterator[Cut]) -> str:

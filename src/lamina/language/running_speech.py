@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from lamina.language.attributed import SAYINGS
-from lamina.language.own_words import HANDED_NOUN, is_request
+from lamina.language.own_words import HANDED_NOUN, blanked, is_request
 from lamina.language.sentences import split_sentences
 from lamina.language.tables import table
 
@@ -69,7 +69,7 @@ def stands_apart(text: str, speaker: str = "") -> tuple[Cut, ...]:
     >>> stands_apart("'I moved.' \\n'I like it.'")
     ((0, 10), (12, 24))
     """
-    text = _NOTE_BEHIND.sub(lambda note: " " * len(note[0]), text)
+    text = blanked(_NOTE_BEHIND, text)
     if _MARKS.search(text) is None:
         return ()
     bounded = list(_bounded(text))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from lamina.language.own_words import blanked
 from lamina.language.sentences import split_sentences
 from lamina.language.spoken.writing import Edit, WrittenText
 from lamina.language.tables import table
@@ -44,7 +45,7 @@ def without_emphasis(written: WrittenText, words: frozenset[str]) -> WrittenText
     written = written.in_letters(_small(written.text))
     told = " ".join(words)  # each word once: most texts have none of these
     if _LAUGHTER.search(told):
-        written = written.in_letters(_LAUGHTER.sub(lambda found: " " * len(found[0]), written.text))
+        written = written.in_letters(blanked(_LAUGHTER, written.text))
     if _HESITATION.search(told):
         written = written.replaced(_HESITATION, lambda _: "")
     if "  " in written.text or "\t" in written.text:

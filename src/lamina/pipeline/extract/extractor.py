@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lamina.language.english import is_english
-from lamina.language.own_words import own_words
+from lamina.language.own_words import blanked, own_words
 from lamina.language.running_speech import stands_apart, within
 from lamina.language.sentences import Sentence, first_sentences, split_sentences
 from lamina.language.spoken import WrittenText, as_written, in_plain_text
@@ -218,9 +218,9 @@ class RulesExtractor:
 
 def _prepare(utterance: Utterance) -> _Work:
     # "Moved to Leeds 📦": the tagger takes the box for a noun.
-    said = _PICTURES.sub(lambda match: " " * len(match[0]), first_sentences(utterance.text, TEXT_LENGTH_MAX))
+    said = blanked(_PICTURES, first_sentences(utterance.text, TEXT_LENGTH_MAX))
     if utterance.has_first_person:
-        said = _ADDRESSED.sub(lambda match: " " * len(match[0]), said)
+        said = blanked(_ADDRESSED, said)
         written = as_written(said)
         # A time in brackets says whose a line is.
         written = written.in_letters(without_annotations(own_words(written.text)))
@@ -249,7 +249,7 @@ def _said_at(written: WrittenText, span: Span) -> Span:
 def without_annotations(text: str) -> str:
     """`text` with blanks for the parts that stand in square brackets by themselves: notes about what was said or
     sent."""
-    return _ANNOTATION.sub(lambda match: " " * len(match[0]), text)
+    return blanked(_ANNOTATION, text)
 
 
 def _factor(utterance: Utterance) -> float:

@@ -109,7 +109,7 @@ class Times:
             word = self._preposition(match)
             if word in _RECURRING or (kind in _STATES and self._ends_duration(match, matches)):
                 continue
-            if word in _BY and self._is_since(match):
+            if word in _BY and self._word_before(match) == "since":
                 return Validity()  # "since before 2010"
             if word in _BY:
                 words = self._text[match.start : match.end]
@@ -167,12 +167,11 @@ class Times:
         words = self._text[match.start : match.end].casefold().split()
         if words and words[0] in (_SINCE | _UNTIL | _BY):
             return words[0]
+        return self._word_before(match)
+
+    def _word_before(self, match: TemporalMatch) -> str:
         before = _ROUGHLY.sub("", self._text[max(0, match.start - 24) : match.start].casefold()).split()
         return before[-1] if before else ""
-
-    def _is_since(self, match: TemporalMatch) -> bool:
-        before = self._text[max(0, match.start - 12) : match.start].casefold().split()
-        return bool(before) and before[-1] == "since"
 
     def _ends_duration(self, match: TemporalMatch, matches: Sequence[TemporalMatch]) -> bool:
         """ "For 18 months now" began then."""

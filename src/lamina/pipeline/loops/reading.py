@@ -95,10 +95,8 @@ def read_loops(
 
 def _without_gaps(written: WrittenText) -> WrittenText:
     """One blank for several, and one empty line: what nobody reads costs nothing."""
-    text = WrittenText(written.text.replace("’", "'"), written.origins)
-    for gaps, one in ((_BLANKS, " "), (_EMPTY_LINES, "\n\n")):
-        text = text.edited((gap.start(), gap.end(), one) for gap in gaps.finditer(text.text))
-    return text
+    plain = written.in_letters(written.text.replace("’", "'"))
+    return plain.replaced(_BLANKS, lambda _: " ").replaced(_EMPTY_LINES, lambda _: "\n\n")
 
 
 HEARD_BEFORE: Final = 2
