@@ -15,10 +15,11 @@ from starlette.types import ASGIApp
 from lamina import __version__, limits
 from lamina.access.audit_operations import audit_operations
 from lamina.access.audit_uses import AuditedUses
+from lamina.access.callers import callers_of
 from lamina.access.operations import access_operations
 from lamina.access.policy import Policy
 from lamina.access.presets import peer_hosts_under, preset_of
-from lamina.access.principals import Principals, UnsignedPrincipals
+from lamina.access.principals import Principals
 from lamina.access.ratelimit import RelayRates
 from lamina.access.relay_tokens import ByForm, RelayPrincipals, configured, issue, owner_grant
 from lamina.access.retention import Retention
@@ -28,10 +29,8 @@ from lamina.access.security.operations import KeyHandlers, security_operations
 from lamina.access.security.sealing import KeySeal
 from lamina.access.security.tokens import TokenHandlers
 from lamina.access.tiers import TieredPolicy
-from lamina.access.tokens.issuers import Sources, read_issuers
 from lamina.access.tokens.narrowing import token_allows
 from lamina.access.tokens.operations import token_operations
-from lamina.access.tokens.verifier import SignedPrincipals
 from lamina.answer.answering import Answering
 from lamina.answer.model import AnswerModel
 from lamina.answer.narrating import Narrating
@@ -231,7 +230,7 @@ def build_server(
     """
     unsigned = settings.preset == "dev_local"
     preset = preset_of(settings)
-    issuers = {} if unsigned or principals is not None else read_issuers(settings.issuers, _sources())
+    callers = callers_of(settings, _fetched, time.monotonic) if principals is None else None
     relay_peers = configured(settings.relay_tokens, settings.tenant) if settings.relay_tokens else {}
     beside = beside or Beside(Failures())
     kept: Store = store or open_store(settings, shared=beside.processes > 1, failures=beside.failures)
@@ -240,11 +239,9 @@ def build_server(
     clock, ids = clock or SystemClock(), ids or RandomIds()
     peers = DocumentPeers(kept.documents)
     if principals is None:
-        signed = SignedPrincipals(issuers, kept.revocations, clock)
-        principals = ByForm(
-            UnsignedPrincipals(settings) if unsigned else signed,
-            RelayPrincipals(kept.relay_tokens, clock, relay_peers, peers),
-        )
+        assert callers is not None, "they were read before the store was opened"
+        by_token = RelayPrincipals(kept.relay_tokens, clock, relay_peers, peers)
+        principals = ByForm(callers(kept.revocations, clock), by_token)
     failures, calls = beside.failures, beside.calls()
     served: list[str] = []
 
@@ -463,9 +460,8 @@ def _pushing(settings: Settings, documents: Documents, peers: Peers, hosts: Peer
     )
 
 
-def _sources() -> Sources:
-    fetch = partial(fetch_document, bytes_max=limits.JWKS_BYTES_MAX, timeout_s=limits.JWKS_WAIT_S)
-    return Sources(fetch, time.monotonic)
+def _fetched(url: str) -> bytes:
+    return fetch_document(url, bytes_max=limits.JWKS_BYTES_MAX, timeout_s=limits.JWKS_WAIT_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,13 @@ with TestClient(server.application, base_url="http://127.0.0.1", headers={"X-Cor
     answered = client.post("/v1/experience", json=told)
     assert answered.status_code == 202, answered.text
     assert client.post("/v1/recall", json={"scope": "org:home/user:ana", "query": "tea"}).status_code == 200
-    loaded = {"pygit2", "lamina.remote.peers", "lamina.models.generator"} & set(sys.modules)
+    seldom = {"cryptography", "joserfc", "lamina.models.generator", "lamina.remote.peers", "pygit2", "pyseto"}
+    loaded = seldom & set(sys.modules)
 print(sorted(loaded))
 """
 
 
-def test_a_memory_without_documents_peers_and_model_loads_no_git_and_no_client(tmp_path: object) -> None:
+def test_a_server_of_ones_own_loads_no_git_no_client_and_no_signatures(tmp_path: object) -> None:
     found = subprocess.run(
         [sys.executable, "-c", _SEEN, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
     )

@@ -12,17 +12,16 @@ import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from typing import TYPE_CHECKING, Final
 
 from lamina.errors import Unavailable
 from lamina.kernel.canonical import canonical
 from lamina.store.flushing import sync_folder
 from lamina.store.ports.signing_keys import SealedKey
+
+if TYPE_CHECKING:
+    # Loaded with the first secret: few servers have any.
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 __all__ = ["KeySeal", "RandomSource", "lost_keys"]
 
@@ -49,6 +48,8 @@ class KeySeal:
 
     def opened(self, tenant_id: str, key_id: str, sealed: bytes) -> bytes:
         """The secret; raises ``Unavailable``: KEY_FILE_UNUSABLE, or KEY_UNREADABLE where another file sealed it."""
+        from cryptography.exceptions import InvalidTag
+
         nonce, content = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
         try:
             return self._cipher(make=False).decrypt(nonce, content, _bound_to(tenant_id, key_id))
@@ -60,6 +61,10 @@ class KeySeal:
             ) from error
 
     def _cipher(self, *, make: bool) -> ChaCha20Poly1305:
+        from cryptography.hazmat.primitives import hashes
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
         try:
             if make and not self._path.exists():
                 self._make()

@@ -16,17 +16,16 @@ import unicodedata
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO, Final, Literal
+from typing import IO, TYPE_CHECKING, Final, Literal
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lamina import limits
 from lamina.errors import Invalid
+
+if TYPE_CHECKING:
+    # Loaded with the first secret: every server knows how to back up, and few seal what they write.
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 __all__ = ["ChunkReader", "ChunkWriter", "KeyFile", "Passphrase", "RandomBytes", "Secret", "damaged"]
 
@@ -94,6 +93,11 @@ class _Keys:
 
 
 def _keys(header: _Header, secret: Secret) -> _Keys:
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
     salt = bytes.fromhex(header.salt)
     if isinstance(secret, Passphrase):
         text = unicodedata.normalize("NFC", secret.text).encode("utf-8", "surrogateescape")
@@ -239,6 +243,8 @@ class ChunkReader:
             raise damaged(f"chunk {self._number} is longer than chunks are")
         stored, last = self._read(length), bool(flag)
         if self._keys is not None:
+            from cryptography.exceptions import InvalidTag
+
             try:
                 stored = self._keys.content.decrypt(_nonce(self._number, last), stored, None)
             except InvalidTag as error:
