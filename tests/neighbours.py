@@ -12,6 +12,7 @@ from given import ManualClock
 from lamina.access.principals import Credentials
 from lamina.access.relay_tokens import RelayPrincipals
 from lamina.app import build_server
+from lamina.kernel.ids import IdSource
 from lamina.kernel.operations import Principal
 from lamina.settings import Settings
 from lamina.store.memory import MemoryStore
@@ -44,16 +45,18 @@ class Neighbours:
         preset: str = "on_prem_enterprise",
         store: Store | None = None,
         *,
+        clock: ManualClock | None = None,
+        ids: IdSource | None = None,
         experimental: bool = True,
         **settings: Any,
     ) -> None:
-        self.clock = ManualClock()
+        self.clock = clock or ManualClock()
         self.store = store or MemoryStore(clock=self.clock)
         chosen = Settings(
             preset=preset, operators=f"acme/{ROOT}", enable_experimental=experimental, **settings
         )
         callers = Believed(RelayPrincipals(self.store.relay_tokens, self.clock))
-        self.server = build_server(chosen, store=self.store, clock=self.clock, principals=callers)
+        self.server = build_server(chosen, store=self.store, clock=self.clock, ids=ids, principals=callers)
         self._keys = 0
 
     def call(
