@@ -122,6 +122,10 @@ def test_two_sides_stand_together_the_newest_first() -> None:
         ("Today is fine.", None, ""),
         ("In 2019 we met.", None, ""),
         ("I have lived here for ten years.", None, ""),
+        ("I haven't been there in two years.", None, ""),
+        ("He sent it the next day.", None, ""),  # whose next one, the talk says
+        ("You may return it within 30 days.", None, ""),
+        ("Week 2: buy paint.", None, ""),
         ("It is on May 20.", None, ""),  # past or coming: nobody knows without the rest
     ],
 )

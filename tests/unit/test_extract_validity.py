@@ -36,3 +36,12 @@ def test_what_recurs_has_no_beginning(parser: Parser, words: str) -> None:
     extractor = RulesExtractor(find_times, parser=parser)
     (triple,) = extractor.extract([say(f"I've lived in Rome {words}.", observed_at=SAID_AT)])[0].triples
     assert (triple.valid_from, triple.valid_to) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "words", ["in 35 minutes", "in a week and a half", "in one night", "the next day", "the day before"]
+)
+def test_what_is_past_does_not_begin_ahead(parser: Parser, words: str) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    (triple,) = extractor.extract([say(f"I finished a marathon {words}.", observed_at=SAID_AT)])[0].triples
+    assert (triple.valid_from, triple.valid_to) == (None, None)

@@ -99,6 +99,8 @@ def test_day_is_found_and_resolved(text: str, day: str) -> None:
         ("the week of 4 July 2023", "2023-07-03", "2023-07-10"),
         ("December last year", "2023-12-01", "2024-01-01"),
         ("the last two quarters", "2023-07-01", "2024-01-01"),
+        ("in the past month", "2024-02-13", "2024-03-13"),
+        ("in the month of May", "2023-05-01", "2023-06-01"),
     ],
 )
 def test_stretch_of_days_is_half_open(text: str, first: str, after: str) -> None:
@@ -178,6 +180,13 @@ def test_open_sides_stay_open() -> None:
         ("We're going hiking over the weekend.", "2024-03-16"),
         ("This weekend I painted the kitchen.", "2024-03-09"),
         ("dinner with mom the weekend", "2024-03-16"),
+        ("I saw her two days before Christmas", "2023-12-23"),
+        ("I moved 3 weeks after Labor Day", "2023-09-25"),
+        ("two days before Christmas", "2024-12-23"),
+        ("I'll be back two weeks after Monday", "2024-04-01"),
+        ("I will send it on Wednesday", "2024-03-13"),  # which is today
+        ("I'm flying on March 13", "2024-03-13"),
+        ("We will meet in March", "2024-03-01"),
     ],
 )
 def test_tense_chooses_between_past_and_coming(text: str, day: str) -> None:
@@ -192,6 +201,22 @@ def test_tense_chooses_between_past_and_coming(text: str, day: str) -> None:
 )
 def test_counted_date_is_as_fine_as_the_unit_it_was_counted_in(text: str, grain: str) -> None:
     assert only(text).grain == grain
+
+
+@pytest.mark.parametrize(
+    "told", ["I read the book and finished it in {}", "I haven't seen her in {}", "In {} I lost ten pounds"]
+)
+def test_what_is_past_took_so_long(told: str) -> None:
+    match = only(told.format("three months"))
+    assert (match.kind, match.timex) == ("duration", "P3M")
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["I'll be back in {}", "The exam is in {}", "I've booked a flight in {}", "I was asked to come in {}"],
+)
+def test_what_is_to_come_is_so_far_away(told: str) -> None:
+    assert days(told.format("three months")) == ("2024-06-13", "2024-06-14")
 
 
 def test_vague_amount_is_approximate() -> None:
@@ -218,6 +243,7 @@ def test_offsets_point_into_the_text() -> None:
         "a quiet weekend, and what a memorable night",
         "this may be the last I hear",
         "32/13/2020",
+        "a shutter of 1/1000",
     ],
 )
 def test_words_that_only_look_like_time(text: str) -> None:

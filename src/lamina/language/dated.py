@@ -10,7 +10,7 @@ from typing import Final
 
 from lamina.language.tables import table
 
-__all__ = ["DATED_THINGS", "OF_A_DAY", "is_time_word"]
+__all__ = ["DATED_THINGS", "OF_A_DAY", "hangs_on_another", "is_time_word"]
 
 _TABLE: Final = table(__name__)
 DATED_THINGS: Final = _TABLE.part("dated_things")
@@ -18,8 +18,14 @@ DATED_THINGS: Final = _TABLE.part("dated_things")
 OF_A_DAY: Final = r" (?:dated )?(?:from|of)"
 """What stands between such a thing and its day."""
 _TIME_WORDS: Final = _TABLE.words("time_words")
+_TOLD_FROM: Final = _TABLE.pattern("told_from")
 
 
 def is_time_word(text: str) -> bool:
     """Whether the words only name a day or a time, which is when something holds and never what."""
     return all(word.strip(".,").casefold() in _TIME_WORDS for word in text.split())
+
+
+def hangs_on_another(text: str) -> bool:
+    """Whether a time is told from another one of the talk, and not from when it is said: "the next day", "the week before"."""
+    return _TOLD_FROM.fullmatch(text) is not None

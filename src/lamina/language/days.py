@@ -7,6 +7,7 @@ finder.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import islice
@@ -15,19 +16,22 @@ from zlib import crc32
 
 from lamina.kernel.local import LocalTime, to_local
 from lamina.kernel.shown import unquoted, without_markers
+from lamina.language.dated import hangs_on_another
 from lamina.language.temporal import each_time
 from lamina.language.temporal.finder import TEXT_CHARS_MAX
 from lamina.language.temporal.values import TemporalMatch
 
 __all__ = ["DayNote", "NotedDays", "days_meant", "note_of", "noted_days", "read_note"]
 
-FINDER: Final = "5"
+FINDER: Final = "6"
 """The version of what is found and of how it is noted: raise it with whatever makes these say anything else. Notes of another are not used."""
 _TOLD_MAX: Final = 2
 _NOTED_MAX: Final = 64
 """Of a text that means more days those behind the first so many are found when they are shown."""
 _WEEK_DAYS: Final = 7
 _DAY: Final = timedelta(days=1)
+_NO_DAY: Final = re.compile(r"within\b|week \d+$", re.IGNORECASE)
+"""A bound, and a name that weeks of any plan have."""
 
 
 class _Day(NamedTuple):
@@ -118,7 +122,7 @@ def _meant(match: TemporalMatch) -> str:
     """The day, the stretch of days, the month or the year that an expression stands for; of a day that may be past or coming none."""
     if match.earliest is None or match.latest is None or match.kind in ("duration", "set", "time"):
         return ""
-    if len(match.readings) > 1:
+    if len(match.readings) > 1 or hangs_on_another(match.text) or _NO_DAY.match(match.text):
         return ""
     first, last = match.earliest.date(), (match.latest - timedelta(microseconds=1)).date()
     days = (last - first) // _DAY + 1

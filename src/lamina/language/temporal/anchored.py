@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from lamina.language.temporal import calendar
@@ -56,7 +57,7 @@ def _from_now(r: TokenizedText, i: int) -> Node | None:
             kind = "daterange" if grain == "day" else "datetimerange"
             end = calendar.shift(r.now, length.period, 1)
             return Node(stop, kind, grain, ((r.now, end),), None, length.period, rough)  # type: ignore[arg-type]
-        return _moment(stop, r.now, length, 1, rough)
+        return replace(_moment(stop, r.now, length, 1, rough), took=length.period)
     if leading and leading != "about":
         return None
     if r.words[k] in _AGO and not (r.words[k] == "earlier" and r.words[k + 1] in ("this", "in")):
@@ -96,13 +97,20 @@ def _from_date(r: TokenizedText, i: int) -> Node | None:
         return None
     if r.words[length.stop] == "from" and r.words[i - 1] == "for":
         return None
-    start = anchor.spans[-1][0]  # of an ambiguous day the coming one: counting from it speaks of a plan
-    if start is None:
+    starts = [start for start, _ in anchor.spans if start is not None]
+    if r.words[length.stop] == "from":  # which only leads ahead
+        del starts[:-1]
+    if not starts:
         return None
     if r.words[anchor.stop] == "on" and r.words[anchor.stop + 1] in WEEKDAYS:
-        moved = calendar.shift(start, length.period, sign)
-        return _weekday_of(anchor.stop + 2, moved, WEEKDAYS[r.words[anchor.stop + 1]])
-    return _moment(anchor.stop, start, length, sign, length.approximate)
+        weekday = WEEKDAYS[r.words[anchor.stop + 1]]
+        nodes = [
+            _weekday_of(anchor.stop + 2, calendar.shift(start, length.period, sign), weekday)
+            for start in starts
+        ]
+    else:
+        nodes = [_moment(anchor.stop, start, length, sign, length.approximate) for start in starts]
+    return replace(nodes[0], spans=tuple(each.span for each in nodes), counted=True)
 
 
 def _anchor(r: TokenizedText, i: int) -> Node | None:

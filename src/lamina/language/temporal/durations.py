@@ -151,20 +151,19 @@ def duration_at(r: TokenizedText, i: int) -> Node | None:
         j = r.skip(r.skip(r.skip(i + 1, "the"), "whole", "entire"), "long")
         unit = unit_at(r, j)
         if unit and r.words[j] not in ("second", "quarter") and not r.words[j].endswith("s"):
-            return _duration(Length(Period(((1, unit.name),)), unit.stop, False))
+            return length_of(Period(((1, unit.name),)), unit.stop)
         return None
     before = r.words[i - 1]
     if r.glued(i) and r.words[i][0].isdigit() and (before.isalnum() or before in ("-", ".", "_")):
         return None  # a piece of an identifier
     length = length_at(r, i)
-    return _duration(length) if length else None
+    return length_of(length.period, length.stop, approximate=length.approximate) if length else None
 
 
-def _duration(length: Length) -> Node:
-    grain: Grain = length.grain
-    return Node(
-        length.stop, "duration", grain, (), None, length.period, length.approximate, timex=length.period.timex
-    )
+def length_of(period: Period, stop: int, *, approximate: bool = False) -> Node:
+    """The node of a length of time."""
+    grain = Length(period, stop, approximate).grain
+    return Node(stop, "duration", grain, (), None, period, approximate, timex=period.timex)
 
 
 @begun_by("SET")

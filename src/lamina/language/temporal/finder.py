@@ -8,8 +8,17 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from lamina.language.temporal.calendar import DateRange
+from lamina.language.temporal.durations import length_of
 from lamina.language.temporal.grammar import expression
-from lamina.language.temporal.lexicon import FUTURE_HINTS, GATE, PAST_HINTS, STARTERS
+from lamina.language.temporal.lexicon import (
+    DETERMINERS,
+    FUTURE_HINTS,
+    GATE,
+    NOUNS_TOO,
+    OPEN_WORDS,
+    PAST_HINTS,
+    STARTERS,
+)
 from lamina.language.temporal.nodes import Node
 from lamina.language.temporal.starts import STARTS
 from lamina.language.temporal.tokens import DIGITS, TokenizedText
@@ -113,6 +122,8 @@ def _same(reading: TokenizedText, i: int, node: Node) -> bool:
 
 def to_match(reading: TokenizedText, first: int, node: Node, reference: datetime) -> TemporalMatch:
     start, end = reading.starts[first], reading.ends[node.stop - 1]
+    if node.took is not None and _tense(reading, first, node.stop, but=OPEN_WORDS) == "past":
+        node = length_of(node.took, node.stop, approximate=node.approximate)
     spans = node.spans
     if len(spans) > 1 and all(
         low is None or low.date() == reading.now.date() or node.kind in ("time", "timerange")
@@ -154,12 +165,14 @@ def _by_tense(reading: TokenizedText, first: int, node: Node) -> DateRange:
     """The past or the coming reading, by tense; among those of one day, the likelier hour."""
     edges = [low or high for low, high in node.spans]
     tense = _tense(reading, first, node.stop)
-    future = tense == "future" or (tense is None and node.grain == "weekend")
-    coming = [s for s, edge in zip(node.spans, edges, strict=True) if edge and edge >= reading.now]
+    future = tense == "future" or (tense is None and (node.counted or node.grain == "weekend"))
+    if future and node.counted:
+        return node.spans[-1]  # the first that is to come may be counted from a day that is over
+    coming = [(low, high) for low, high in node.spans if (end := high or low) and end > reading.now]  # or on
     past = [s for s, edge in zip(node.spans, edges, strict=True) if edge and edge < reading.now]
     pool = (coming or past) if future else (past or coming)
     edge_of = [(low or high) for low, high in pool]
-    day = (min if future else max)(edge.date() for edge in edge_of if edge)
+    day = (min if pool is coming else max)(edge.date() for edge in edge_of if edge)  # the nearest
     same_day = tuple(s for s, edge in zip(pool, edge_of, strict=True) if edge and edge.date() == day)
     return _by_hour(same_day) if len(same_day) > 1 else same_day[0]
 
@@ -167,27 +180,39 @@ def _by_tense(reading: TokenizedText, first: int, node: Node) -> DateRange:
 _SENTENCE_END = frozenset((".", "!", "?", ";"))
 
 
-def _tense(reading: TokenizedText, first: int, stop: int) -> Literal["future", "past"] | None:
-    """Which tense the hint nearest to the expression within its sentence (at most 25 words away) is of."""
+def _tense(
+    reading: TokenizedText, first: int, stop: int, but: frozenset[str] = frozenset()
+) -> Literal["future", "past"] | None:
+    """Which tense the hint nearest to the expression within its sentence (at most 25 words away) is of; none where a word of ``but`` is
+    nearer. Words that are nouns as well ("the book") only tell where no other hint does."""
     words = reading.words
+    by_noun: Literal["future"] | None = None
     for i in range(first - 1, max(first - 25, 0) - 1, -1):
         if words[i] in _SENTENCE_END and not reading.glued(i + 1):
             break
-        if words[i] in FUTURE_HINTS or (
+        if words[i] in but:
+            return None
+        if words[i] in NOUNS_TOO and words[i - 1] in DETERMINERS and i:
+            by_noun = "future"
+        elif words[i] in FUTURE_HINTS or (
             words[i].endswith("ing") and words[i - 1] in ("m", "am", "are", "re", "is", "s") and i
         ):
             planned = words[i] in ("going", "plan", "planned", "hoping", "planning")
             return "past" if planned and words[i - 1] in ("was", "were", "been") else "future"
-        if words[i] in PAST_HINTS or (words[i].endswith("ed") and len(words[i]) > 4):
+        elif _is_past(words[i]):
             return "past"
     for i in range(stop, min(stop + 25, reading.size)):
         if words[i] in _SENTENCE_END:
             break
         if words[i] in FUTURE_HINTS:
             return "future"
-        if words[i] in PAST_HINTS or (words[i].endswith("ed") and len(words[i]) > 4):
+        if _is_past(words[i]):
             return "past"
-    return None
+    return by_noun
+
+
+def _is_past(word: str) -> bool:
+    return word in PAST_HINTS or (word.endswith("ed") and len(word) > 4)
 
 
 def timex_of(node: Node, span: DateRange | None) -> str | None:

@@ -59,3 +59,8 @@ STARTERS = GATE | STARTER_EXTRA
 
 PAST_HINTS = _TABLE.words("past_hints")
 FUTURE_HINTS = _TABLE.words("future_hints")
+NOUNS_TOO = _TABLE.words("nouns_too")
+"""Hints that behind one of ``DETERMINERS`` name a thing."""
+DETERMINERS = _TABLE.words("determiners")
+OPEN_WORDS = _TABLE.words("open_words")
+"""Behind which "in two weeks" lies ahead, though they are told as past: "decided to move in two weeks"."""

@@ -33,6 +33,8 @@ class Node:
     approximate: bool = False
     timex: str | None = None
     stated_range: bool = False  # "from X to Y": both ends were named
+    counted: bool = False  # from days that return: without a tense around them the coming one is meant
+    took: Period | None = None  # "in two days", told of what is past, is no day but how long that took
 
     @property
     def span(self) -> DateRange:

@@ -16,6 +16,7 @@ from lamina.language.temporal.tokens import TokenizedText, two_digit_year
 _TABLE = table(__name__)
 _NAMES = "|".join(sorted(MONTHS, key=len, reverse=True))
 _END = r"(?![0-9]|[/.:][0-9]|-[0-9](?![0-9]*[/.][0-9])|%)"  # a hyphen may join two dates
+_YEAR = r"(?:1[5-9]|2[01])[0-9]{2}"  # 1/1000 is a fraction
 _FULL = re.compile(
     rf"(?:([12][0-9]{{3}})([-/. ])({_NAMES}|[0-9]{{1,2}})\2([0-9]{{1,2}})|((?:19|"
     rf"20)[0-9]{{2}})([01][0-9])([0-3][0-9])){_END}"
@@ -23,9 +24,7 @@ _FULL = re.compile(
 _ENDING_IN_YEAR = re.compile(
     rf"([0-9]{{1,2}})\s?([-/.])\s?([0-9]{{1,2}})\s?\2\s?([0-9]{{4}}|[0-9]{{2}}){_END}"
 )
-_MONTH_AND_YEAR = re.compile(
-    rf"([0-9]{{1,2}})([-/])([12][0-9]{{3}}){_END}|([12][0-9]{{3}})([-/])([0-9]{{1,2}}){_END}"
-)
+_MONTH_AND_YEAR = re.compile(rf"([0-9]{{1,2}})([-/])({_YEAR}){_END}|({_YEAR})([-/])([0-9]{{1,2}}){_END}")
 _DAY_AND_MONTH = re.compile(rf"([0-9]{{1,2}})([-/.])([0-9]{{1,2}})(\.(?!\w))?{_END}")
 _SECOND_OF_PAIR = re.compile(r"[0-9]{1,2}[./][0-9]+")
 _BEFORE_DOTTED = _TABLE.words("before_dotted") | frozenset(WEEKDAYS)

@@ -79,6 +79,9 @@ def shifted(r: TokenizedText, i: int) -> Node | None:
         k, upcoming = j + 1, r.words[j] in ("coming", "upcoming", "past", "previous", "last")
     if direction and (node := _counted(r, k, direction)):
         return node
+    if r.words[k - 1] == "past" and r.words[k] in ("week", "month", "year"):
+        # It ends now; "last week" ended on Sunday.
+        return _stretch(r, Length(Period(((1, r.words[k]),)), k + 1, False), -1)
     return _shifted_name(r, k, direction, nearest=upcoming)
 
 
@@ -253,6 +256,8 @@ def the_unit(r: TokenizedText, i: int) -> Node | None:
         return Node(j + 3, "daterange", "day", ((unit_span(r.now, "year")[0], midnight(r.now.date())),))
     if word == "weekend" and (j > i or not ({r.words[i - 1], r.words[i - 2]} & _ANY_ONE)):
         return shifted_unit(r, j + 1, "weekend", 0)
+    if r.words[j + 1] == "of" and r.words[j + 2] in MONTHS:
+        return None  # "in the month of May"
     if j > i and r.words[i - 1] in ("for", "in", "of", "during", "throughout") and word != "quarter":
         return shifted_unit(r, j + 1, unit, 0)
     return None

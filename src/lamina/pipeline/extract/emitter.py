@@ -166,6 +166,8 @@ class Emitter:
             matches = self.times.of_clause(self.parse, clause.verb)
             put_to = self._put_to(clause, matches)
             is_present = not (past or clause.perfect)
+            if past and kind == "event":
+                matches = self.times.not_ahead(matches)
             validity = Validity() if put_to else self.times.validity(matches, kind, is_present=is_present)
             qualifiers = (*qualifiers, *put_to)
         valid_from, valid_to = validity.valid_from, validity.valid_to

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Final, get_args
 
-from lamina.language.dated import DATED_THINGS, OF_A_DAY
+from lamina.language.dated import DATED_THINGS, OF_A_DAY, hangs_on_another
 from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.language.temporal.calendar import day_after
@@ -98,6 +98,10 @@ class Times:
     def all(self) -> list[TemporalMatch]:
         return self._matches
 
+    def not_ahead(self, matches: Sequence[TemporalMatch]) -> list[TemporalMatch]:
+        """Those that do not begin after it was said, which are no times of what is past: "finished a 5K in 35 minutes"."""
+        return [m for m in matches if m.earliest is None or m.earliest <= self._observed_at]
+
     def validity(self, matches: Sequence[TemporalMatch], kind: Kind, *, is_present: bool = False) -> Validity:
         """An event or a plan lasts for the interval; a state begins with it, unless "until" says it ends: what
         `is_present` ends in the days ahead."""
@@ -107,6 +111,8 @@ class Times:
             if (earliest is None and latest is None) or (ahead and self.is_of_noun(match)):
                 continue
             word = self._preposition(match)
+            if hangs_on_another(match.text):
+                continue
             if word in _RECURRING or (kind in _STATES and self._ends_duration(match, matches)):
                 continue
             if word in _BY and self._word_before(match) == "since":
