@@ -100,6 +100,8 @@ def test_day_is_found_and_resolved(text: str, day: str) -> None:
         ("December last year", "2023-12-01", "2024-01-01"),
         ("the last two quarters", "2023-07-01", "2024-01-01"),
         ("in the past month", "2024-02-13", "2024-03-13"),
+        ("two weekends ago", "2024-03-02", "2024-03-04"),
+        ("two weekends later", "2024-03-23", "2024-03-25"),
         ("in the month of May", "2023-05-01", "2023-06-01"),
     ],
 )
@@ -244,6 +246,7 @@ def test_offsets_point_into_the_text() -> None:
         "this may be the last I hear",
         "32/13/2020",
         "a shutter of 1/1000",
+        "the quiet part of the year",
     ],
 )
 def test_words_that_only_look_like_time(text: str) -> None:

@@ -71,11 +71,22 @@ def _from_now(r: TokenizedText, i: int) -> Node | None:
 
 def _moment(stop: int, anchor: datetime, length: Length, sign: int, rough: bool) -> Node:
     """The day ``length`` away, or the minute where the length counts hours or less; the grain is the length's unit."""
+    if length.unit == "weekend":
+        return _weekend_away(stop, anchor, sign * int(length.period.parts[-1][0]), rough)
     moved = calendar.shift(anchor, length.period, sign)
     if length.grain != "day":
         return Node(stop, "datetime", "minute", ((moved, moved + timedelta(minutes=1)),), None, None, rough)
     grain: Grain = length.unit if length.unit in _COARSE else "day"  # type: ignore[assignment]  # coarse units are grains
     return Node(stop, "date", grain, (day_span(moved.date()),), None, None, rough)
+
+
+def _weekend_away(stop: int, anchor: datetime, count: int, rough: bool) -> Node:
+    """The so-manieth before this week's, or from the first that is to come."""
+    start, _ = unit_span(anchor, "weekend")
+    assert start is not None
+    if count > 0 and start > anchor:
+        count -= 1
+    return fixed(stop, "weekend", unit_span(start + timedelta(days=7 * count), "weekend"), approximate=rough)
 
 
 def _from_date(r: TokenizedText, i: int) -> Node | None:

@@ -258,6 +258,8 @@ def the_unit(r: TokenizedText, i: int) -> Node | None:
         return shifted_unit(r, j + 1, "weekend", 0)
     if r.words[j + 1] == "of" and r.words[j + 2] in MONTHS:
         return None  # "in the month of May"
+    if word == "year" and r.words[i - 1] == "of" and r.words[i - 2] in ("time", "times", "part", "parts"):
+        return None  # "a time of the year" is in each
     if j > i and r.words[i - 1] in ("for", "in", "of", "during", "throughout") and word != "quarter":
         return shifted_unit(r, j + 1, unit, 0)
     return None
