@@ -45,3 +45,16 @@ def test_what_is_past_does_not_begin_ahead(parser: Parser, words: str) -> None:
     extractor = RulesExtractor(find_times, parser=parser)
     (triple,) = extractor.extract([say(f"I finished a marathon {words}.", observed_at=SAID_AT)])[0].triples
     assert (triple.valid_from, triple.valid_to) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I've been living in Rome for a while now.", "I live in Rome now.", "I bought a lunchbox from the 70s.",
+        "I restored a 1980s-era car.", "I have morning meetings.", "On Sundays I have my yoga class at 6:00 PM.",
+    ],
+)  # fmt: skip
+def test_what_is_no_time_of_it_is_none(parser: Parser, text: str) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    for triple in extractor.extract([say(text, observed_at=SAID_AT)])[0].triples:
+        assert triple.valid_from is None, triple

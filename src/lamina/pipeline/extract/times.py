@@ -111,7 +111,7 @@ class Times:
             if (earliest is None and latest is None) or (ahead and self.is_of_noun(match)):
                 continue
             word = self._preposition(match)
-            if hangs_on_another(match.text):
+            if self._tells_no_time(match, kind):
                 continue
             if word in _RECURRING or (kind in _STATES and self._ends_duration(match, matches)):
                 continue
@@ -179,6 +179,17 @@ class Times:
         before = _ROUGHLY.sub("", self._text[max(0, match.start - 24) : match.start].casefold()).split()
         return before[-1] if before else ""
 
+    def _tells_no_time(self, match: TemporalMatch, kind: Kind) -> bool:
+        """Whether it says nothing of when: "the next day", "a 1980s-era car", "morning meetings", of a state "now"."""
+        if hangs_on_another(match.text) or "-" in self._text[match.end : match.end + 1]:
+            return True
+        if match.grain in ("decade", "century") and self._word_before(match) in ("from", "of"):
+            return True
+        if match.kind == "time" and any(each.kind == "set" for each in self._matches):
+            return True  # "on Sundays at six"
+        now = kind in _STATES and _is_instant(match.earliest, match.latest)
+        return now or _PART_OF_ANY_DAY.fullmatch(match.text) is not None
+
     def _ends_duration(self, match: TemporalMatch, matches: Sequence[TemporalMatch]) -> bool:
         """ "For 18 months now" began then."""
         words = self._text[match.start : match.end].casefold()
@@ -195,6 +206,7 @@ _OF_NOUN: Final = _TABLE.pattern("of_noun")
 _PUT_TO: Final = _TABLE.pattern("put_to")
 _DAY = re.compile(r"\d|day\b|tomorrow|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE)
 _ROUGHLY = re.compile(r" (?:at least|about|around|roughly|approximately|early|late|mid) $")
+_PART_OF_ANY_DAY = re.compile(r"(?:(?:in|at) )?(?:the )?(?:morning|afternoon|evening|night)s?", re.IGNORECASE)
 _BETWEEN_YEARS = re.compile(
     r"\b(?:from|between)\b.{1,100} (?:to|until|till|through|and) .{0,40}\d{4}", re.IGNORECASE
 )
