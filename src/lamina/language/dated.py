@@ -10,7 +10,7 @@ from typing import Final
 
 from lamina.language.tables import table
 
-__all__ = ["DATED_THINGS", "OF_A_DAY", "hangs_on_another", "is_time_word"]
+__all__ = ["DATED_THINGS", "OF_A_DAY", "hangs_on_another", "is_time_word", "names_a_thing"]
 
 _TABLE: Final = table(__name__)
 DATED_THINGS: Final = _TABLE.part("dated_things")
@@ -19,6 +19,9 @@ OF_A_DAY: Final = r" (?:dated )?(?:from|of)"
 """What stands between such a thing and its day."""
 _TIME_WORDS: Final = _TABLE.words("time_words")
 _TOLD_FROM: Final = _TABLE.pattern("told_from")
+_OWNED: Final = _TABLE.pattern("owned")
+_THING: Final = _TABLE.pattern("thing")
+_NEAR: Final = 16
 
 
 def is_time_word(text: str) -> bool:
@@ -29,3 +32,10 @@ def is_time_word(text: str) -> bool:
 def hangs_on_another(text: str) -> bool:
     """Whether a time is told from another one of the talk, and not from when it is said: "the next day", "the week before"."""
     return _TOLD_FROM.fullmatch(text) is not None
+
+
+def names_a_thing(text: str, start: int, end: int) -> bool:
+    """Whether the time at a place of a text is the first part of a thing's name: "my winter clothes", "the Friday report"."""
+    return (
+        _OWNED.search(text[max(0, start - _NEAR) : start]) is not None and _THING.match(text, end) is not None
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Final, get_args
 
-from lamina.language.dated import DATED_THINGS, OF_A_DAY, hangs_on_another
+from lamina.language.dated import DATED_THINGS, OF_A_DAY, hangs_on_another, names_a_thing
 from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.language.temporal.calendar import day_after
@@ -182,6 +182,8 @@ class Times:
     def _tells_no_time(self, match: TemporalMatch, kind: Kind) -> bool:
         """Whether it says nothing of when: "the next day", "a 1980s-era car", "morning meetings", of a state "now"."""
         if hangs_on_another(match.text) or "-" in self._text[match.end : match.end + 1]:
+            return True
+        if names_a_thing(self._text, match.start, match.end):
             return True
         if match.grain in ("decade", "century") and self._word_before(match) in ("from", "of"):
             return True

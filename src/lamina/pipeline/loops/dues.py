@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from lamina.kernel.records import Horizon
-from lamina.language.dated import DATED_THINGS, OF_A_DAY
+from lamina.language.dated import DATED_THINGS, OF_A_DAY, names_a_thing
 from lamina.language.sentences import is_sentence_end
 from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
@@ -71,7 +71,12 @@ def horizon_of(due: datetime | None, now: datetime) -> Horizon:
 
 def placed(moments: Sequence[TemporalMatch], sentence: str) -> list[TemporalMatch]:
     """The times that may say when a deed of the sentence is to be done."""
-    return [moment for moment in moments if moment.kind != "set" and not _is_part(moment, sentence)]
+    recurs = any(moment.kind == "set" for moment in moments)  # "at six on Sundays" is of each
+    return [
+        moment
+        for moment in moments
+        if moment.kind != "set" and not (recurs and is_clock(moment)) and not _is_part(moment, sentence)
+    ]
 
 
 def due_within(
@@ -135,6 +140,8 @@ def is_clock(moment: TemporalMatch) -> bool:
 
 
 def _is_part(moment: TemporalMatch, sentence: str) -> bool:
+    if names_a_thing(sentence, moment.start, moment.end):
+        return True
     near = sentence[max(0, moment.start - _NEAR) : moment.start]
     if not _SURELY_AHEAD.search(moment.text):
         led = f"{near}{moment.text.split(' ', 1)[0]}"
