@@ -190,6 +190,15 @@ def test_a_deed_that_sounds_like_a_state_is_one(text, found):
         ("I need to water the plants every Sunday.", [("commitment", "Water the plants every Sunday", None)]),
         ("Remind me to stretch at nine every day.", [("commitment", "Stretch at nine every day", None)]),
         ("I'll wake up at 7:30 AM on weekends.", [("commitment", "Wake up at 7:30 AM on weekends", None)]),
+        (
+            "I'll ask my appraiser about the painter's mark and see what they can find out.",
+            [("commitment", "Ask my appraiser about the painter's mark", None)],
+        ),
+        (
+            "I'll make sure to clean the mechanical media and check the biological media to ensure a good flow.",
+            [("commitment", "Make sure to clean the mechanical media and check the biological media", None)],
+        ),
+        ("I'm struggling to manage my time.", [("friction", "Struggling to manage my time", None)]),
         ("I'll store my winter clothes.", [("commitment", "Store my winter clothes", None)]),
         ("I'll fix the Friday report tomorrow.", [("commitment", "Fix the Friday report", "09-03")]),
         ("I run every day.", [("habit", "Run every day", None)]),

@@ -8,7 +8,7 @@ from typing import Final
 
 from lamina.language.tokens import STOP_TERMS, analyse
 
-__all__ = ["CLAUSE_WORDS_MIN", "clauses_of", "cut_clause", "tails_of", "without_head"]
+__all__ = ["CLAUSE_WORDS_MIN", "clauses_of", "cut_clause", "tails_of", "to_what_says", "without_head"]
 
 CLAUSE_WORDS_MIN: Final = 3
 """What has fewer words is part of the clause beside it."""
@@ -51,7 +51,7 @@ def tails_of(clause: str, phrases: Sequence[str]) -> list[str]:
         held = text[:end].split()
         if phrase not in text or text[end : end + 1].isalnum() or len(held) <= _WORDS_MAX:
             continue
-        tail = _to_what_says(held[:-_WORDS_MAX:-1])[::-1]
+        tail = to_what_says(held[:-_WORDS_MAX:-1])[::-1]
         behind = " …" if text[end:].strip(_CLOSING) else ""
         found.append(f"… {' '.join(tail).strip(_CLOSING)}{behind}")
     return found[:_TAILS_MAX]
@@ -91,10 +91,10 @@ def cut_clause(clause: str, phrases: Sequence[str], times: Sequence[tuple[int, i
         whole = (each for each in ends if not kept[each : each + 1].isalnum())
         at = max((each for each in whole if len(kept[:each].split()) >= CLAUSE_WORDS_MIN), default=0)
         kept = kept[:at] if at else " ".join(words[: _WORDS_MAX - 1])
-    return f"{' '.join(_to_what_says(kept.split())).strip(_CLOSING)} …"
+    return f"{' '.join(to_what_says(kept.split())).strip(_CLOSING)} …"
 
 
-def _to_what_says(words: list[str]) -> list[str]:
+def to_what_says(words: list[str]) -> list[str]:
     """Without the last words that say nothing by themselves."""
     end = len(words)
     while end > CLAUSE_WORDS_MIN and not set(analyse(words[end - 1])) - STOP_TERMS:

@@ -13,6 +13,7 @@ from lamina.kernel.time import from_datetime
 from lamina.language.sentences import Sentence
 from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
+from lamina.pipeline.clauses import to_what_says
 from lamina.pipeline.extract.confidence import LOOPS
 from lamina.pipeline.extract.values import FindTimes
 from lamina.pipeline.loops.dues import cut_end, due_within, horizon_of, without_times
@@ -21,6 +22,8 @@ from lamina.pipeline.loops.values import LoopDraft
 __all__ = ["SpokenSentence", "cut", "draft_of", "said_of", "shortened"]
 
 _WORDS_MAX: Final = 12
+_TAIL_MAX: Final = 4
+_JOINTS: Final = frozenset(("and", "or", "but", "that", "which", "&"))
 _TABLE: Final = table(__name__)
 _LEAD: Final = _TABLE.pattern("lead")
 _CLOSERS: Final = _TABLE.pattern("closers")
@@ -102,5 +105,15 @@ def cut(words: str) -> str:
 
 
 def shortened(words: str) -> str:
-    """At most the words that a loop has room for."""
-    return " ".join(words.split()[:_WORDS_MAX])
+    """The words that a loop has room for, without a clause that is left unfinished.
+
+    >>> shortened("ask the appraiser about the painter's own mark and see what they can find")
+    "ask the appraiser about the painter's own mark"
+    """
+    said = words.split()
+    if len(said) <= _WORDS_MAX:
+        return " ".join(said)
+    kept = to_what_says(said[:_WORDS_MAX])
+    begun = kept[-_TAIL_MAX:] if len(kept) < _WORDS_MAX else []
+    joint = next((at for at, word in enumerate(begun) if word.lower() in _JOINTS), len(begun))
+    return " ".join(kept[: len(kept) - len(begun) + joint])
