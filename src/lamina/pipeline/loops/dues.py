@@ -43,6 +43,8 @@ _PAST_RELATIVE: Final = _TABLE.pattern("past_relative", 0)
 """A thing, and what was done with it once: "the lamp that I bought on". """
 _OF_THING = re.compile(rf"\b(?:{DATED_THINGS}){OF_A_DAY}\s*$", re.IGNORECASE)
 """Which one is meant: "the invoice from". """
+_ARTICLE_LEFT = re.compile(r" the(?=\W{0,3}$)", re.IGNORECASE)
+"""Of "go there the weekend after Easter". """
 _CLOCKS: Final = ("time", "timerange")
 
 
@@ -116,7 +118,8 @@ def without_times(sentence: str, start: int, moments: Sequence[TemporalMatch]) -
             continue
         words += _PREPOSITION.sub("", sentence[taken : moment.start]).rstrip() + " "
         taken = moment.end + len(sentence[moment.end :]) - len(sentence[moment.end :].lstrip())
-    return " ".join((words + sentence[taken:]).replace(" ,", ",").split())
+    left = " ".join((words + sentence[taken:]).replace(" ,", ",").split())
+    return _ARTICLE_LEFT.sub("", left)
 
 
 def masked(sentence: str, moments: Sequence[TemporalMatch]) -> str:
