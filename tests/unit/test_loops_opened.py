@@ -201,6 +201,14 @@ def test_a_deed_that_sounds_like_a_state_is_one(text, found):
         ("I'm struggling to manage my time.", [("friction", "Struggling to manage my time", None)]),
         ("I'll store my winter clothes.", [("commitment", "Store my winter clothes", None)]),
         ("I'll join the Friday meeting.", [("commitment", "Join the meeting", "09-04")]),
+        (
+            "I'll prepare the slides the night before the exam.",
+            [("commitment", "Prepare the slides the night before the exam", None)],
+        ),
+        (
+            "I'll water the plants in the evening after work.",
+            [("commitment", "Water the plants after work", "09-02")],
+        ),
         ("I'll go there the weekend after Easter.", [("commitment", "Go there", "04-04")]),
         ("I'll fix the Friday report tomorrow.", [("commitment", "Fix the Friday report", "09-03")]),
         ("I run every day.", [("habit", "Run every day", None)]),

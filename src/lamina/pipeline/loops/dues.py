@@ -45,6 +45,7 @@ _OF_THING = re.compile(rf"\b(?:{DATED_THINGS}){OF_A_DAY}\s*$", re.IGNORECASE)
 """Which one is meant: "the invoice from". """
 _ARTICLE_LEFT = re.compile(r" the(?=\W{0,3}$)", re.IGNORECASE)
 """Of "go there the weekend after Easter". """
+_NIGHT_BEFORE = re.compile(r"(?<!in )the (?:morning|evening|night) (?:before|after)\b", re.IGNORECASE)
 _CLOCKS: Final = ("time", "timerange")
 
 
@@ -144,6 +145,8 @@ def is_clock(moment: TemporalMatch) -> bool:
 
 def _is_part(moment: TemporalMatch, sentence: str) -> bool:
     if names_a_thing(sentence, moment.start, moment.end):
+        return True
+    if moment.kind == "timerange" and _NIGHT_BEFORE.match(sentence, max(0, moment.start - len("the "))):
         return True
     near = sentence[max(0, moment.start - _NEAR) : moment.start]
     if not _SURELY_AHEAD.search(moment.text):
