@@ -7,14 +7,11 @@ and what is planned has none and stands beside each other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from lamina import limits
 from lamina.kernel.corrections import Correction, correction_of
-from lamina.kernel.events import Event, Trust
+from lamina.kernel.events import Event
 from lamina.kernel.feedback import Feedback, feedback_of
-from lamina.kernel.ids import Prefix, derived_id
-from lamina.kernel.local import to_local
 from lamina.kernel.predicates import family_of
 from lamina.kernel.records import (
     Entity,
@@ -22,20 +19,18 @@ from lamina.kernel.records import (
     Layer,
     Loop,
     Mention,
-    ObjectValue,
-    Subject,
     claim_key_of,
     value_slot,
 )
 from lamina.kernel.ties import Tie
-from lamina.kernel.time import SECOND_US, Instant, from_datetime
+from lamina.kernel.time import Instant
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import end_others, ends, may_end, stands_beside, under_author
+from lamina.pipeline.claims import PERSON, ToldClaim, claim_of, fact_of, key_of, object_of
 from lamina.pipeline.corrected_facts import corrected_fact, fact_gone, fact_meant, put_behind, retract
-from lamina.pipeline.extract.restating import restate
-from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack, Triple
+from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack
 from lamina.pipeline.extract.vocabulary import PREDICATES
-from lamina.pipeline.hearsay import author_of, is_assistants, is_handed_over, is_hearsay
+from lamina.pipeline.hearsay import author_of
 from lamina.pipeline.matters import denials_of, is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
@@ -45,46 +40,13 @@ from lamina.pipeline.verdicts import end_judged, ends_claim, judge_promise, trip
 from lamina.pipeline.versions import drop_fact, put_version, stated_by, support_of, supports_of, vouched_for
 from lamina.pipeline.view import View
 from lamina.pipeline.vocabularies.cardinality import end_denied_value, end_values_before, value_of_one
-from lamina.pipeline.vocabularies.fitting import BoundTriple, bound, taken_back_by_term
+from lamina.pipeline.vocabularies.fitting import BoundTriple, taken_back_by_term
 from lamina.store.ports.writes import Writes
 
-__all__ = ["EXTERNAL_FACTOR", "FactResolver"]
-
-EXTERNAL_FACTOR = 0.7
-"""What a tool or a document says is nobody's word: its claims start with less confidence."""
+__all__ = ["FactResolver"]
 
 FACTS_PER_EVENT_MAX = 64
 _SLOT_MAX = 256
-_PERSON = "person"
-_PLAN = "plan"
-_FADES = limits.PLAN_FADES_DAYS * 24 * 3600 * SECOND_US
-
-
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """A triple with its values as the store keeps them, those of ``term`` where the vocabulary has one; ``worded`` is as it was said."""
-
-    subject: Subject
-    object: ObjectValue
-    triple: Triple
-    worded: Triple
-    term: BoundTriple | None
-    observed_at: Instant
-    valid_from: Instant
-    valid_to: Instant | None
-    confidence: float
-    handed_over: bool
-
-    @property
-    def is_of_person(self) -> bool:
-        return self.triple.subject.type == _PERSON
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it is told as over, with no word of when it began ("I used to live in Rome")."""
-        return (
-            self.valid_to is not None and self.triple.valid_from is None and self.valid_to <= self.observed_at
-        )
 
 
 class FactResolver:
@@ -111,7 +73,7 @@ class FactResolver:
         if not event.directives.wants("facts"):
             return writes
         told = given_to_speaker(self._view, extraction)
-        claims = [_claim(self._view, triple) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
+        claims = [claim_of(self._view, triple) for triple in told.triples[:FACTS_PER_EVENT_MAX]]
         self._namesakes = self._doubtful(claims)
         for ordinal, claim in enumerate(claims):
             if claim.confidence < event.directives.confidence_floor:
@@ -124,8 +86,8 @@ class FactResolver:
             self._take_back(event, *taken_back_by_term(self._view.terms, taken), writes)
         return writes
 
-    def _place(self, event: Event, claim: _Claim, ordinal: int, extractor: str, writes: Writes) -> None:
-        fact = _fact(self._view, claim, ordinal, extractor)
+    def _place(self, event: Event, claim: ToldClaim, ordinal: int, extractor: str, writes: Writes) -> None:
+        fact = fact_of(self._view, claim, ordinal, extractor)
         if claim.triple.single_valued and claim.subject.id in self._namesakes:
             fact = replace(fact, slot=None)
         if claim.has_ended and self._end_told(event, fact, writes):
@@ -175,7 +137,7 @@ class FactResolver:
             }
         return list(found.values())
 
-    def _doubtful(self, claims: Sequence[_Claim]) -> frozenset[str]:
+    def _doubtful(self, claims: Sequence[ToldClaim]) -> frozenset[str]:
         """The people of whom the event says that they are something else to somebody than was known."""
         told = {claim.subject.id for claim in claims if claim.triple.single_valued}
         ties: dict[tuple[str, str], list[str]] = {}
@@ -211,7 +173,7 @@ class FactResolver:
         event = self._view.event
         if feedback.verdict == "irrelevant":
             return
-        claim = _claim(self._view, triple_judged(event, feedback))
+        claim = claim_of(self._view, triple_judged(event, feedback))
         if isinstance(target := self._view.record(feedback.target_id), Loop):
             judge_promise(self._view, target, feedback, writes)
             return
@@ -250,18 +212,18 @@ class FactResolver:
     def _take_back(self, event: Event, taken: TakenBack, single_valued: bool | None, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place. ``single_valued`` is what a vocabulary says."""
         at = event.context.observed_at
-        subject_id = self._view.entity(_key_of(taken.subject))
+        subject_id = self._view.entity(key_of(taken.subject))
         slot = value_slot(subject_id, taken.predicate)
         known = PREDICATES.get(taken.predicate)
-        author = author_of(self._view, event, subject_id) if taken.subject.type == _PERSON else None
+        author = author_of(self._view, event, subject_id) if taken.subject.type == PERSON else None
         if single_valued is None:
             single_valued = known is None or known.single_valued
         if taken.object is not None and not single_valued:
-            value, kind = _object(self._view, taken.object), "attribute" if known is None else known.kind
+            value, kind = object_of(self._view, taken.object), "attribute" if known is None else known.kind
             slot = slot_of(subject_id, taken.predicate, value, kind=kind, single=False, negated=False) or slot
         for held in self._held(writes, slot=slot):
             meant = taken.object is None or words_of(held.object) == words_of(
-                _object(self._view, taken.object)
+                object_of(self._view, taken.object)
             )
             if meant and held.valid_from <= at and _holds_at(held, at) and may_end(event, held, author):
                 ended = replace(held, valid_to=max(at, held.valid_from + 1), to_offset=event.offset)
@@ -369,90 +331,6 @@ def _holds_at(fact: Fact, moment: Instant) -> bool:
     return fact.valid_to is None or moment < fact.valid_to
 
 
-def _claim(view: View, worded: Triple) -> _Claim:
-    event = view.event
-    by_term = bound(view.terms, worded)
-    triple = worded if by_term is None else by_term.triple
-    subject = Subject(view.entity(_key_of(triple.subject)), triple.subject.name)
-    observed_at = event.context.observed_at
-    valid_from = from_datetime(triple.valid_from) if triple.valid_from else observed_at
-    valid_to = from_datetime(triple.valid_to) if triple.valid_to else None
-    if valid_to is not None and valid_to <= valid_from:
-        # Of what is over and has no beginning only its last instant is certain; anything else is a slip of the words.
-        over = triple.valid_from is None
-        valid_from, valid_to = (valid_to - 1, valid_to) if over else (valid_from, None)
-    handed_over = is_handed_over(event, stands_apart=triple.handed_over)
-    factor = EXTERNAL_FACTOR if handed_over or event.origin.trust is Trust.EXTERNAL else 1.0
-    confidence = round(triple.confidence * factor, 4)
-    return _Claim(
-        subject,
-        _object(view, triple.object),
-        triple,
-        worded,
-        by_term,
-        observed_at,
-        valid_from,
-        valid_to,
-        confidence,
-        handed_over,
-    )
-
-
-def _key_of(reference: EntityRef) -> str:
-    return normalise_name(reference.name) or reference.key
-
-
-def _object(view: View, value: EntityRef | LiteralValue) -> ObjectValue:
-    if isinstance(value, EntityRef):
-        return ObjectValue("entity", id=view.entity(_key_of(value)), name=value.name)
-    return ObjectValue("literal", value=value.value, datatype=value.datatype, unit=value.unit)
-
-
-def _fact(view: View, claim: _Claim, ordinal: int, extractor: str) -> Fact:
-    event, triple = view.event, claim.triple
-    external = claim.handed_over or is_hearsay(event, triple.kind, triple.predicate)
-    # What is over must not end what holds now, so it takes no place among the values of its slot.
-    slot = None
-    if not claim.has_ended:
-        slot = slot_of(
-            claim.subject.id,
-            triple.predicate,
-            claim.object,
-            kind=triple.kind,
-            single=triple.single_valued,
-            negated=triple.negated,
-        )
-    return Fact(
-        tenant_id=event.tenant_id,
-        id=derived_id(Prefix.FACT, event.recorded_at, event.id, extractor, ordinal),
-        scope=event.scope,
-        version=1,
-        position=event.position,
-        confidence=claim.confidence,
-        valid_from=claim.valid_from,
-        valid_to=claim.valid_to,
-        recorded_from=event.recorded_at,
-        event_id=event.id,
-        subject=claim.subject,
-        predicate=triple.predicate,
-        object=claim.object,
-        kind=triple.kind,
-        negated=triple.negated,
-        text=restate(claim.worded, seen_at=to_local(event.context.observed_at, event.offset)),
-        external=external,
-        trust=Trust.EXTERNAL if external else event.origin.trust,
-        by_assistant=is_assistants(event, triple.kind, triple.predicate),
-        handed_over=claim.handed_over,
-        said_by=author_of(view, event, claim.subject.id) if claim.is_of_person and not external else None,
-        extractor=extractor,
-        slot=slot,
-        from_offset=event.offset,
-        to_offset=None if claim.valid_to is None else event.offset,
-        fades_at=claim.observed_at + _FADES if triple.kind == _PLAN and claim.valid_to is None else None,
-        binding=None if claim.term is None else claim.term.binding,
-    )
-
-
 def _add(event: Event, fact: Fact, writes: Writes) -> None:
     writes.records.append(fact)
     writes.supports += stated_by(event, fact.id, fact)
@@ -466,9 +344,9 @@ def _note_mentions(event: Event, extraction: Extraction, writes: Writes) -> None
     _note(event, named, writes)
 
 
-def _note_claim_entities(event: Event, claim: _Claim, writes: Writes) -> None:
+def _note_claim_entities(event: Event, claim: ToldClaim, writes: Writes) -> None:
     references: Sequence[EntityRef | LiteralValue] = (claim.triple.subject, claim.triple.object)
-    _note(event, [(_key_of(r), r.name, r.type) for r in references if isinstance(r, EntityRef)], writes)
+    _note(event, [(key_of(r), r.name, r.type) for r in references if isinstance(r, EntityRef)], writes)
 
 
 def _note(event: Event, named: Sequence[tuple[str, str, str]], writes: Writes) -> None:
