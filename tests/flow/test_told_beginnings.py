@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -82,6 +83,20 @@ def test_what_is_over_does_not_become_what_holds(memory: Memory, past: str, arri
         memory.tell(text, at)
     memory.derive()
     assert now(memory, "lives_in") == ["Lisbon"]
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_what_was_over_ends_what_was_said_before_it_whenever_that_arrives(
+    memory: Memory, order: tuple[int, ...]
+) -> None:
+    told = ["I live in Porto.", "I used to live in Porto.", "I live in Porto again."]
+    for number in order:
+        memory.tell(told[number], NOW + number * 40 * DAY)
+    memory.derive()
+    ends, again = NOW + 40 * DAY, NOW + 80 * DAY
+    assert chain(memory, "lives_in") == [("Porto", NOW, ends), ("Porto", again, None)]
+    live, replayed = memory.replayed()
+    assert live == replayed
 
 
 @pytest.mark.parametrize(

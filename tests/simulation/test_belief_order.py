@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -49,6 +49,7 @@ class Said:
     is_read: bool
     at: int
     since: int | None
+    until: int | None = None
 
 
 class Reader(RulesExtractor):
@@ -75,6 +76,7 @@ def _triple(said: Said) -> Triple:
         confidence=said.confidence,
         evidence=Span(0, 0),
         valid_from=None if said.since is None else _day(said.since),
+        valid_to=None if said.until is None else _day(said.until),
         negated=said.negated,
         single_valued=said.single,
     )
@@ -110,6 +112,16 @@ def history(chance: random.Random) -> list[Said]:
             )
         )
     return found
+
+
+def with_ends(said: Sequence[Said], chance: random.Random) -> list[Said]:
+    """The statements, some of which tell an end: most of these, without a beginning, say that a value was over."""
+    return [
+        replace(each, until=(each.at if each.since is None else each.since) + chance.randint(-3, 8))
+        if not each.negated and chance.random() < 0.2
+        else each
+        for each in said
+    ]
 
 
 def told(said: Sequence[Said], order: Sequence[int]) -> Memory:
@@ -152,13 +164,24 @@ def test_what_is_believed_does_not_depend_on_the_order_of_arrival() -> None:
         assert_same_in_another_order(seed)
 
 
+def test_what_is_told_as_over_is_believed_the_same_in_any_order() -> None:
+    for seed in range(FIRST_SEED, FIRST_SEED + CASES):
+        assert_same_in_another_order(seed, ends=True)
+
+
 def test_a_value_that_begins_twice_at_one_instant_is_believed_the_same_in_any_order() -> None:
     assert_same_in_another_order(89_000_000_518)
 
 
-def assert_same_in_another_order(seed: int) -> None:
+def test_a_word_that_gives_way_to_what_came_before_it_is_believed_the_same_in_any_order() -> None:
+    assert_same_in_another_order(204_000_000_307)
+
+
+def assert_same_in_another_order(seed: int, *, ends: bool = False) -> None:
     chance = random.Random(seed)
     said = history(chance)
+    if ends:
+        said = with_ends(said, chance)
     by_day = sorted(range(len(said)), key=lambda number: said[number].at)
     order = chance.sample(by_day, len(by_day))
     assert figures(told(said, by_day)) == figures(told(said, order)), f"seed {seed}, told {order}"
@@ -166,6 +189,7 @@ def assert_same_in_another_order(seed: int) -> None:
 
 def test_a_replay_believes_the_same_in_any_order() -> None:
     for seed in range(FIRST_SEED, FIRST_SEED + max(1, CASES // REPLAYED_OF)):
-        said = history(random.Random(seed))
+        chance = random.Random(seed)
+        said = with_ends(history(chance), chance)
         live, again = told(said, range(len(said))).replayed()
         assert live == again, f"seed {seed}"

@@ -137,7 +137,7 @@ def test_what_people_said_holds_as_if_no_document_had_been_read(seed: int) -> No
     statements = []
     for at in chance.sample(range(100, 1000, 10), chance.randrange(2, 10)):
         since = chance.choice([None, None, at - chance.randrange(1, 90)])
-        until = None if since is None or chance.random() < 0.5 else chance.randrange(since + 1, at + 40)
+        until = None if since is None or chance.random() < 0.5 else chance.randrange(since + 2, at + 40)
         told = chance.choice([said, said, read])
         statements.append(told(chance.choice("abc"), at, since=since, until=until))
     periods = timeline(statements)
@@ -185,6 +185,53 @@ def test_denials_among_values(
         assert (drawn(*order), denied(*order)) == (values, denials)
 
 
+def over(value: str, at: int, until: int) -> Statement:
+    """Told as over, with no word of its beginning."""
+    return said(value, at, since=until - 1, until=until)
+
+
+@every_row(
+    ("told", "values", "apart"),
+    [
+        # it ends its own value, whichever of them is heard of first
+        ([said("a", 10), over("a", 30, 20)], [("a", 10, 20)], []),
+        # ... and no other, nor what was said to hold after
+        ([said("a", 10), said("b", 15), over("a", 30, 20)], [("a", 10, 15), ("b", 15, None)], [("a", 19, 20)]),
+        ([said("a", 10), over("a", 30, 20), said("a", 40)], [("a", 10, 20), ("a", 40, None)], []),
+        # said later, of an instant before: what was said without a date yields
+        ([said("a", 10), said("a", 25), over("a", 30, 20)], [("a", 10, 20)], []),
+        ([said("a", 25), over("a", 30, 20)], [("a", 19, 20)], []),
+        ([said("a", 25, since=22), over("a", 30, 20)], [("a", 22, None)], [("a", 19, 20)]),
+        # what is told of nothing that is known stands apart, whatever holds then
+        ([over("a", 30, 20)], [], [("a", 19, 20)]),
+        ([said("b", 10), over("a", 30, 20)], [("b", 10, None)], [("a", 19, 20)]),
+        # of two words of one stretch the later counts
+        ([said("a", 10), over("a", 30, 20), over("a", 31, 25)], [("a", 10, 25)], []),
+        ([said("a", 10), over("a", 31, 20), over("a", 30, 25)], [("a", 10, 20)], []),
+        ([said("a", 10), over("a", 30, 20), said("a", 40), over("a", 60, 50)], [("a", 10, 20), ("a", 40, 50)], []),
+        # within what is told to have ended it is one more word of that
+        ([said("a", 30, since=10, until=25), over("a", 31, 20)], [("a", 10, 20)], []),
+        # a document ends no word of a person's, a person what a document says
+        ([said("a", 10), replace(over("a", 30, 20), external=True)], [("a", 10, None)], [("a", 19, 20)]),
+        ([read("a", 10), over("a", 30, 20)], [("a", 10, 20)], []),
+        ([read("a", 25), over("a", 30, 20)], [("a", 19, 20)], []),
+        ([read("a", 35), over("a", 30, 20)], [("a", 35, None)], [("a", 19, 20)]),
+    ],
+)  # fmt: skip
+def test_what_is_told_as_over(
+    told: list[Statement],
+    values: list[tuple[str, int, int | None]],
+    apart: list[tuple[str, int, int | None]],
+) -> None:
+    for order in permutations(told):
+        periods = timeline(order)
+        spans = {
+            flag: [(p.value, p.holds_from, p.holds_to) for p in periods if p.is_apart is flag]
+            for flag in (False, True)
+        }
+        assert (spans[False], spans[True]) == (values, apart)
+
+
 @every_row("seed", range(300))
 def test_a_value_and_its_denial_never_hold_at_once_in_whatever_order_they_were_told(seed: int) -> None:
     chance = random.Random(seed)
@@ -210,7 +257,7 @@ def test_the_order_of_the_statements_does_not_matter_and_periods_never_overlap(s
     statements = []
     for at in chance.sample(range(100, 1000, 10), chance.randrange(2, 9)):
         since = chance.choice([None, None, at - chance.randrange(1, 90)])
-        until = None if since is None or chance.random() < 0.5 else chance.randrange(since + 1, at + 40)
+        until = None if since is None or chance.random() < 0.5 else chance.randrange(since + 2, at + 40)
         statements.append(said(chance.choice("abc"), at, since=since, until=until))
     first = timeline(statements)
     assert timeline(chance.sample(statements, len(statements))) == first

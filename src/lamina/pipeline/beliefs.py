@@ -31,10 +31,11 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.bearing import BelievedMatter, beliefs_held, facts_told, matter_of
+from lamina.pipeline.beside import apart_of
 from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Testimony, convictions
 from lamina.pipeline.hearsay import is_hearsay
-from lamina.pipeline.matters import chain_of, is_denial, is_shared, value_of
+from lamina.pipeline.matters import chain_of, is_denial, is_shared, is_told_over, value_of
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.senders import Senders, SentFacts
 from lamina.pipeline.slots import SlotPlacer
@@ -220,8 +221,9 @@ def _leave_out_moved(view: View, facts: Sequence[Fact], said: dict[str, list[Sup
         counts = Counter(
             (each.source_id, is_denial(fact), value_of(fact)) for fact in chain for each in said[fact.id]
         )
-        if max(counts.values(), default=0) > 1:
-            for fact_id, sources in SlotPlacer(view).sources_of(chain).items():
+        outside = any(not _is_inside(fact, each) for fact in chain for each in said[fact.id])
+        if outside or max(counts.values(), default=0) > 1:
+            for fact_id, sources in SlotPlacer(view).sources_of(chain, apart_of(chain, facts)).items():
                 said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
 
 
@@ -249,11 +251,15 @@ def _strongest(fact: Fact, said: Sequence[Support]) -> list[Support]:
     word counts."""
     groups: dict[tuple[str | None, bool], list[Support]] = {}
     for each in said:
-        inside = fact.valid_from <= each.since and (fact.valid_to is None or each.since < fact.valid_to)
-        groups.setdefault((each.actor, inside), []).append(each)
+        groups.setdefault((each.actor, _is_inside(fact, each)), []).append(each)
     for group in groups.values():
         group.sort(key=lambda each: (-each.weight, -each.since, each.source_id))
     return [each for group in groups.values() for each in group[:_WORDS_MAX]]
+
+
+def _is_inside(fact: Fact, said: Support) -> bool:
+    """Whether what was said of a fact is of its time; what is not may have been placed elsewhere since."""
+    return fact.valid_from <= said.since and (fact.valid_to is None or said.since < fact.valid_to)
 
 
 def _is_of(matter: BelievedMatter, fact: Fact) -> bool:
@@ -264,7 +270,8 @@ def _is_of(matter: BelievedMatter, fact: Fact) -> bool:
 
 def _bears_on(source: Event, fact: Fact, scope: Scope) -> bool:
     """Whether a scope is to believe what an event says; "I used to live in Rome" says nothing of the present."""
-    was_over = fact.slot is None and fact.valid_to is not None and fact.valid_to <= source.context.observed_at
+    is_over = fact.valid_to is not None and fact.valid_to <= source.context.observed_at
+    was_over = fact.slot is None and (is_over or is_told_over(fact))
     reaches = scope in (source.scope, source.directives.consolidate_into)
     return reaches and not was_over and source.directives.wants("beliefs")
 

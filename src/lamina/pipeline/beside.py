@@ -13,11 +13,20 @@ from hashlib import sha256
 from lamina.kernel.events import Event
 from lamina.kernel.records import Author, Fact, value_slot
 from lamina.pipeline.hearsay import is_hearsay
-from lamina.pipeline.matters import is_denial, is_shared, value_of
+from lamina.pipeline.matters import is_denial, is_shared, is_told_over, slots_of_value, value_of
 from lamina.pipeline.versions import put_version
 from lamina.store.ports.writes import Writes
 
-__all__ = ["end_others", "ends", "is_beside", "may_end", "stands_beside", "under_author"]
+__all__ = [
+    "apart_of",
+    "end_others",
+    "ends",
+    "goes_with",
+    "is_beside",
+    "may_end",
+    "stands_beside",
+    "under_author",
+]
 
 _DIGEST_CHARS = 16
 
@@ -29,7 +38,7 @@ def stands_beside(fact: Fact, held: Sequence[Fact]) -> bool:
     if author is None:
         return False
     words = [each for each in held if not each.external]
-    again = any(
+    again = not is_told_over(fact) and any(
         value_of(each) == value_of(fact) and is_denial(each) == is_denial(fact) and each.valid_to is None
         for each in words
     )
@@ -40,6 +49,24 @@ def under_author(slot: str, author: Author) -> str:
     """The slot of what one author says of a matter beside others."""
     subject, _, matter = slot.partition("|")
     return f"{subject}@{sha256(author.id.encode()).hexdigest()[:_DIGEST_CHARS]}|{matter}"
+
+
+def goes_with(over: Fact, fact: Fact) -> bool:
+    """Whether what was told as over bears on a fact: as the person's own word, or as the same author's."""
+    return over.said_by is None or (fact.said_by is not None and over.said_by.id == fact.said_by.id)
+
+
+def apart_of(chain: Sequence[Fact], facts: Sequence[Fact]) -> list[Fact]:
+    """Those of the facts that tell of the slot of a chain, or of its values, what was over, and stand apart."""
+    matter = _matter(chain[0])
+    return [
+        each
+        for each in facts
+        if each.slot is None
+        and is_told_over(each)
+        and matter in slots_of_value(each)
+        and any(goes_with(each, one) for one in chain)
+    ]
 
 
 def is_beside(fact: Fact) -> bool:

@@ -19,7 +19,16 @@ from lamina.pipeline.matters import slot_of
 from lamina.pipeline.view import View
 from lamina.pipeline.vocabularies.fitting import BoundTriple, bound
 
-__all__ = ["EXTERNAL_FACTOR", "PERSON", "ToldClaim", "claim_of", "fact_of", "key_of", "object_of"]
+__all__ = [
+    "EXTERNAL_FACTOR",
+    "PERSON",
+    "ToldClaim",
+    "claim_of",
+    "fact_of",
+    "key_of",
+    "object_of",
+    "slot_of_claim",
+]
 
 EXTERNAL_FACTOR: Final = 0.7
 """What a tool or a document says is nobody's word: its claims start with less confidence."""
@@ -104,16 +113,7 @@ def fact_of(view: View, claim: ToldClaim, ordinal: int, extractor: str) -> Fact:
     event, triple = view.event, claim.triple
     external = claim.handed_over or is_hearsay(event, triple.kind, triple.predicate)
     # What is over must not end what holds now, so it takes no place among the values of its slot.
-    slot = None
-    if not claim.has_ended:
-        slot = slot_of(
-            claim.subject.id,
-            triple.predicate,
-            claim.object,
-            kind=triple.kind,
-            single=triple.single_valued,
-            negated=triple.negated,
-        )
+    slot = None if claim.has_ended else slot_of_claim(claim)
     return Fact(
         tenant_id=event.tenant_id,
         id=derived_id(Prefix.FACT, event.recorded_at, event.id, extractor, ordinal),
@@ -142,4 +142,17 @@ def fact_of(view: View, claim: ToldClaim, ordinal: int, extractor: str) -> Fact:
         to_offset=None if claim.valid_to is None else event.offset,
         fades_at=claim.observed_at + _FADES if triple.kind == _PLAN and claim.valid_to is None else None,
         binding=None if claim.term is None else claim.term.binding,
+    )
+
+
+def slot_of_claim(claim: ToldClaim) -> str | None:
+    """What a claim competes for, also one that has ended; None for what happened and for plans."""
+    triple = claim.triple
+    return slot_of(
+        claim.subject.id,
+        triple.predicate,
+        claim.object,
+        kind=triple.kind,
+        single=triple.single_valued,
+        negated=triple.negated,
     )

@@ -12,7 +12,17 @@ from lamina.kernel.predicates import family_of
 from lamina.kernel.records import Fact, ObjectValue, value_slot
 from lamina.language.entities import normalise_name
 
-__all__ = ["chain_of", "denials_of", "is_denial", "is_shared", "slot_of", "value_of", "words_of"]
+__all__ = [
+    "chain_of",
+    "denials_of",
+    "is_denial",
+    "is_shared",
+    "is_told_over",
+    "slot_of",
+    "slots_of_value",
+    "value_of",
+    "words_of",
+]
 
 _PASSING: Final = frozenset({"event", "plan", "commitment"})
 """What happened or is to be done is not a state that a later word ends."""
@@ -34,6 +44,15 @@ def slot_of(
     return None if kind in _PASSING else f"{subject_id}|{family_of(predicate)[0]} {words_of(value)}"
 
 
+def slots_of_value(fact: Fact) -> tuple[str | None, ...]:
+    """The slots that a fact without one may tell a value of: of the values of its predicate, and of this value alone."""
+    subject_id = fact.subject.id
+    shared = slot_of(
+        subject_id, fact.predicate, fact.object, kind=fact.kind, single=False, negated=fact.negated
+    )
+    return value_slot(subject_id, fact.predicate), shared
+
+
 def denials_of(slot: str) -> str:
     """The slot of the denials of a slot's values."""
     subject_id, _, predicate = slot.partition("|")
@@ -49,6 +68,11 @@ def is_shared(fact: Fact) -> bool:
     """Whether it holds the slot of one value, whose denial competes with it."""
     predicate = "" if fact.slot is None else fact.slot.partition("|")[2]
     return " " in predicate.removeprefix(" ")
+
+
+def is_told_over(fact: Fact) -> bool:
+    """Whether it says of a value that it was over, and nothing more: where it stands apart it has no slot."""
+    return not fact.negated and fact.valid_to is not None and fact.valid_to - fact.valid_from <= 1
 
 
 def chain_of(fact: Fact) -> str:

@@ -17,7 +17,7 @@ from lamina.kernel.records import Fact, Support
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.hearsay import author_of, is_assistants, is_hearsay
-from lamina.pipeline.matters import is_denial, value_of
+from lamina.pipeline.matters import chain_of, is_denial, is_told_over, value_of
 from lamina.pipeline.timeline import Statement, ValueEnd, ValuePeriod, timeline
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
 from lamina.pipeline.view import View
@@ -33,12 +33,25 @@ class SlotPlacer:
         self._view = view
         self._event = view.event
 
-    def place(self, values: Sequence[Fact], denials: Sequence[Fact], fact: Fact, writes: Writes) -> None:
-        """Place ``fact`` among the current versions of its slot and of the denials of its values, each in valid order."""
+    def place(
+        self,
+        values: Sequence[Fact],
+        denials: Sequence[Fact],
+        apart: Sequence[Fact],
+        fact: Fact,
+        writes: Writes,
+    ) -> None:
+        """Place ``fact`` among the current versions of its slot and of the denials of its values, each in valid order. ``apart`` is what was
+        told of the slot as over and has none, as ``fact`` may be, too; that comes with the slot."""
         value = value_of(fact)
+        apart = [replace(each, slot=chain_of(fact)) for each in apart]
         beside = values if is_denial(fact) else denials
         chain = denials if is_denial(fact) else values
         before = [*chain[:-1], *beside]
+        bearing = {value, *(value_of(each) for each in values[-1:])}
+        if is_told_over(fact) or any(value_of(each) in bearing for each in apart):
+            self._redraw([*values, *denials], apart, fact, writes)
+            return
         # Hearsay that gave way to what people said may fit in elsewhere once that has an end: also where it joined a person's word.
         gave_way = any(each.external for each in before) or self._moved(before, fact.valid_from, writes)
         if not gave_way and all(value_of(each) != value for each in beside):
@@ -50,16 +63,17 @@ class SlotPlacer:
             last = [each for each in chain if value_of(each) == value_of(chain[-1])]
             # Of one instant what was said last counts: that takes all that was said of it.
             is_shared_instant = fact.valid_from == chain[-1].valid_from and len(last) < len(chain)
-            if not is_shared_instant and self._at_end(last, fact, writes):
+            if not is_shared_instant and self._at_end(last, before, fact, writes):
                 return
-        self._redraw([*values, *denials], fact, writes)
+        self._redraw([*values, *denials], apart, fact, writes)
 
-    def sources_of(self, chain: Sequence[Fact]) -> dict[str, set[str]]:
-        """The events that say each fact of a slot and of its denials: a statement that was placed elsewhere later is no more that
-        fact's. Facts that no period of the timeline is are left out."""
+    def sources_of(self, chain: Sequence[Fact], apart: Sequence[Fact]) -> dict[str, set[str]]:
+        """The events that say each fact of a slot and of its denials, beside what stands ``apart`` of it: a statement that was placed
+        elsewhere later is no more that fact's. Facts that no period of the timeline is are left out."""
         placed = sorted(chain, key=lambda each: (is_denial(each), *_valid_order(each)))
-        statements = self._statements(placed, None, Writes())
-        drawn = timeline(statements, _endings(placed, statements))
+        over = [replace(each, slot=chain_of(chain[0])) for each in apart]
+        statements = self._statements([*placed, *over], None, Writes())
+        drawn = [each for each in timeline(statements, _endings(placed, statements)) if not each.is_apart]
         periods = {(each.said, each.holds_from): each for each in drawn}
         # Where others overlap it, a value may begin twice at one instant.
         exact = {(each.said, each.holds_from, each.holds_to): each for each in drawn}
@@ -99,6 +113,7 @@ class SlotPlacer:
                 valid_to=period.holds_to,
                 from_offset=clocks.of_start(period),
                 to_offset=clocks.of_end(period, base),
+                slot=None if period.is_apart else base.slot,
                 superseded_by=None,
                 supersedes=None,
             )
@@ -107,14 +122,16 @@ class SlotPlacer:
             found.append((fact, said_by))
         return found
 
-    def _at_end(self, said: Sequence[Fact], fact: Fact, writes: Writes) -> bool:
-        """Place it behind the last value, of which all the facts are given; whether that is its place."""
+    def _at_end(self, said: Sequence[Fact], before: Sequence[Fact], fact: Fact, writes: Writes) -> bool:
+        """Place it behind the last value, of which all the facts are given, and what else is held; whether that is its place."""
         event, last = self._event, said[-1]
         if fact.valid_from < max(last.valid_from, event.context.observed_at) or last.valid_to is not None:
             return False
         if value_of(last) == value_of(fact):
             if fact.valid_to is not None:
                 return False
+            if before and self._said_after([*before, last], fact.valid_from, writes):
+                return False  # it may have given way to that
             writes.supports += supports_of(event, last.id, fact)
             if (vouched := vouched_for(last, fact)) != last:
                 put_version(event, last, vouched, writes)
@@ -146,22 +163,25 @@ class SlotPlacer:
         said = self._statements(facts, None, writes)
         return any(max(each.said_at, each.holds_from) > at for each in said)
 
-    def _redraw(self, chain: Sequence[Fact], fact: Fact, writes: Writes) -> None:
-        statements = self._statements(chain, fact, writes)
+    def _redraw(self, chain: Sequence[Fact], apart: Sequence[Fact], fact: Fact, writes: Writes) -> None:
+        statements = self._statements([*chain, *apart], fact, writes)
         known = {each.said for each in statements}
-        drawn = [each for each in chain if _said(each) in known]
-        periods = timeline(statements, _endings(drawn, statements))
-        facts = self._facts_of(periods, drawn, fact)
+        standing = [each for each in chain if _said(each) in known]
+        apart = [each for each in apart if _said(each) in known]
+        drawn = [*standing, *apart]
+        periods = timeline(statements, _endings(standing, statements))
+        facts = self._facts_of(periods, drawn, fact, {each.id for each in apart})
         clocks = _Clocks(statements)
-        _put_links(self._event, facts, periods, {each.id: each for each in drawn}, clocks, writes)
+        held = {each.id: each for each in standing} | {each.id: replace(each, slot=None) for each in apart}
+        _put_links(self._event, facts, periods, held, clocks, writes)
         self._put_supports(facts, periods, drawn, fact, writes)
         kept = {each.id for each in facts}
-        standing: dict[tuple[str, bool], str] = {}
+        first: dict[tuple[str, bool], str] = {}
         for each in facts:
-            standing.setdefault(_said(each), each.id)
+            first.setdefault(_said(each), each.id)
         for gone in drawn:
             if gone.id not in kept:
-                drop_fact(self._event, gone, standing.get(_said(gone)), writes)
+                drop_fact(self._event, held[gone.id], first.get(_said(gone)), writes)
 
     def _statements(self, chain: Sequence[Fact], fact: Fact | None, writes: Writes) -> list[Statement]:
         """What was said of the slot, by this event too."""
@@ -180,12 +200,13 @@ class SlotPlacer:
             source = events.get(support.source_id)
             about = held.kind, held.predicate
             handed_over = (held.id, support.source_id) in handed
+            until = ends.get((held.id, support.source_id))
             said = Statement(
                 value_of(held),
                 support.source_id,
                 support.since,
-                ends.get((held.id, support.source_id)),
-                support.since if source is None else source.context.observed_at,
+                until,
+                max(support.since, until or 0) if source is None else source.context.observed_at,
                 order,
                 is_denial(held),
                 held.external if source is None else handed_over or is_hearsay(source, *about),
@@ -228,8 +249,11 @@ class SlotPlacer:
                 known.setdefault((support.record_id, support.source_id, support.relation), support)
         return sorted(known.values(), key=lambda s: (s.recorded_at, s.record_id, s.source_id, s.relation))
 
-    def _facts_of(self, periods: Sequence[ValuePeriod], chain: Sequence[Fact], fact: Fact) -> list[Fact]:
-        """The fact that stands for each period: one that is held, the new one, or one that is held a second time."""
+    def _facts_of(
+        self, periods: Sequence[ValuePeriod], chain: Sequence[Fact], fact: Fact, apart: Collection[str]
+    ) -> list[Fact]:
+        """The fact that stands for each period: one that is held, the new one, or one that is held a second time. ``apart`` are the ids of
+        those that stood apart."""
         event = self._event
         free: dict[tuple[str, bool], list[Fact]] = {}
         for each in [*chain, fact]:
@@ -241,7 +265,10 @@ class SlotPlacer:
             best = min(
                 free[period.said],
                 key=lambda each: (
-                    each.event_id not in sources, each is fact, each.valid_from != period.holds_from,
+                    each.event_id not in sources,
+                    (each.id in apart or (each is fact and is_told_over(fact))) is not period.is_apart,
+                    each is fact,
+                    each.valid_from != period.holds_from,
                 ),
                 default=None,
             )  # fmt: skip
@@ -312,7 +339,7 @@ def _said(fact: Fact) -> tuple[str, bool]:
 def _endings(chain: Sequence[Fact], statements: Sequence[Statement]) -> list[ValueEnd]:
     """Where a value ended by another word than a next value, a denial or its own: it was taken back."""
     starts = {each.valid_from for each in chain}
-    told = {(each.value, each.holds_to) for each in statements if _says_when(each)}
+    told = {(each.value, each.holds_to) for each in statements if each.holds_to is not None}
     return [
         ValueEnd(value_of(each), each.valid_to)
         for each in chain
@@ -321,11 +348,6 @@ def _endings(chain: Sequence[Fact], statements: Sequence[Statement]) -> list[Val
         and each.valid_to not in starts
         and (value_of(each), each.valid_to) not in told
     ]
-
-
-def _says_when(statement: Statement) -> bool:
-    """Whether it tells a beginning beside an end; "I used to live in Porto" does not."""
-    return statement.holds_to is not None and statement.holds_to - statement.holds_from > 1
 
 
 def _trusted(fact: Fact, period: ValuePeriod) -> Fact:
@@ -387,6 +409,7 @@ def _put_links(
             _trusted(fact, period),
             valid_from=period.holds_from,
             valid_to=period.holds_to,
+            slot=None if period.is_apart else fact.slot,
             from_offset=clocks.of_start(period),
             to_offset=clocks.of_end(period, fact),
             supersedes=ids[before[number]] if number in before else None,
@@ -396,14 +419,14 @@ def _put_links(
             writes.records.append(linked)
             if fact.event_id != event.id:
                 writes.texts.append(record_row(linked))
-        elif linked != fact:
+        elif linked != held[fact.id]:
             by = linked.superseded_by if linked.superseded_by != fact.superseded_by else None
-            put_version(event, fact, linked, writes, superseded_by=by)
+            put_version(event, held[fact.id], linked, writes, superseded_by=by)
 
 
 def _neighbours(periods: Sequence[ValuePeriod]) -> tuple[dict[int, int], dict[int, int]]:
     """For each period the one that it follows, and the one that follows it: a denial stands between two of its value."""
-    values = [number for number, period in enumerate(periods) if not period.denies]
+    values = [number for number, period in enumerate(periods) if not (period.denies or period.is_apart)]
     after = dict(pairwise(values))
     before = {later: earlier for earlier, later in after.items()}
     for number, denial in enumerate(periods):

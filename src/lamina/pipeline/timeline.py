@@ -6,7 +6,10 @@ Five rules, in the order in which they apply:
 2. A statement without a date is sure of the instant at which it was said, and of no beginning. Where a dated one that
    holds at that instant was said later, it yields: what was said last about an instant counts. Its value is then what
    held *before* the dated one.
-3. What was over when it was told interrupts. The value around it comes back where it was said to hold after that.
+3. What was over when it was told interrupts. The value around it comes back where it was said to hold after that. What is
+   told as over with no word of its beginning ("I used to live in Porto") ends its own value, as a denial with a date does, and no
+   other. Of several such words about one stretch the one that was said last counts. Where nothing tells of a value that had such an
+   end it stands apart, with its last instant.
 4. A denial ends its own value and no other, until that begins again. What is said of a value and what denies it yield to
    each other as in rule 2, the denial with a date or without: "I quit Acme last week" is later than "I work at Acme".
 5. What a tool or document says, or an assistant of people, fills the gaps that people's words leave, and moves none of their
@@ -63,6 +66,11 @@ class Statement:
         return not self.denies and self.holds_to is not None and self.holds_to <= self.said_at
 
     @property
+    def is_ending(self) -> bool:
+        """Whether it was told as over with no word of its beginning: of its time the last instant alone is certain."""
+        return self.is_over and self.holds_to is not None and self.holds_to - self.holds_from <= 1
+
+    @property
     def is_dated(self) -> bool:
         """Whether it holds from another instant than that at which it was said."""
         return self.holds_from != self.said_at and not self.is_over
@@ -79,13 +87,15 @@ class ValueEnd:
 
 @dataclass(frozen=True, slots=True)
 class ValuePeriod:
-    """A stretch of valid time in which a value held, or did not, and what says so."""
+    """A stretch of valid time in which a value held, or did not, and what says so. What ``is_apart`` is the last instant of one of which
+    nothing else is told: other values may hold then."""
 
     value: str
     holds_from: Instant
     holds_to: Instant | None
     statements: tuple[Statement, ...]
     denies: bool = False
+    is_apart: bool = False
 
     @property
     def said(self) -> tuple[str, bool]:
@@ -103,15 +113,16 @@ class _Run:
 
 
 def timeline(statements: Sequence[Statement], endings: Sequence[ValueEnd] = ()) -> list[ValuePeriod]:
-    """The periods of a slot: of values in valid order, none overlapping another, then of what was denied."""
+    """The periods of a slot: of values in valid order, none overlapping another, then of what was denied, then what stands apart."""
     own = _told([each for each in statements if not each.external], endings)
     others = _told([each for each in statements if each.external], endings)
-    if not (others.placed or others.denied):
-        return [*own.periods, *own.denied]
+    if not (others.placed or others.denied or others.over):
+        return [*_with_over(own.periods, own.over), *own.denied, *_apart(own.periods, own.over)]
     ending = [*own.endings, *(replace(each, external=True) for each in others.endings if each not in endings)]
     ending += [ValueEnd(each.value, each.holds_from, external=True) for each in own.denied]
     periods = _swept({**own.placed, **others.placed, **_before(_giving_way(own, others))}, ending)
-    return [*periods, *_denied_beside(own, others, periods)]
+    denied, over = _denied_beside(own, others, periods), [*own.over, *others.over]
+    return [*_with_over(periods, over), *denied, *_apart(periods, over)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,23 +133,84 @@ class _Told:
     endings: Sequence[ValueEnd]
     periods: Sequence[ValuePeriod]
     denied: Sequence[ValuePeriod]
+    over: Sequence[_Over]
+
+
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """That a value was over by an instant, by the one of its words that was said last."""
+
+    value: str
+    at: Instant
+    last_said: Statement
+    statements: tuple[Statement, ...]
 
 
 def _told(statements: Sequence[Statement], endings: Sequence[ValueEnd]) -> _Told:
     """By the first four rules."""
-    values = [each for each in statements if not each.denies]
+    values = [each for each in statements if not (each.denies or each.is_ending)]
     denials = [each for each in statements if each.denies]
+    over = _over([each for each in statements if each.is_ending], values)
     idle = _outdone(denials, values)
     ending = [*endings, *(ValueEnd(each.value, each.holds_from) for each in denials if each not in idle)]
-    yielding = _yielding(values, [each for each in denials if each not in idle])
+    ending += [ValueEnd(each.value, each.at) for each in over]
+    yielding = _yielding(values, [each for each in denials if each not in idle], over)
     placed = {each: each.holds_from for each in values if each not in yielding}
     periods = _swept(placed, ending)
     if yielding:
         told = [*periods, *_denied(denials, idle, periods)]
         starts = {each: period.holds_from for period in told for each in period.statements}
+        starts |= {each.last_said: each.at for each in over}
         placed |= _before({each: starts[other] for each, other in yielding.items()})
         periods = _swept(placed, ending)
-    return _Told(placed, ending, periods, _denied(denials, idle, periods))
+    return _Told(placed, ending, periods, _denied(denials, idle, periods), over)
+
+
+def _over(endings: Sequence[Statement], values: Sequence[Statement]) -> list[_Over]:
+    """What was told as over, the words about one stretch of a value together: between two stretches it is said to hold."""
+    found: list[_Over] = []
+    for each in sorted(endings, key=lambda each: (each.value, *_place(each))):
+        assert each.holds_to is not None, "it was over"
+        last = found[-1] if found else None
+        if last is None or last.value != each.value or _begins_between(values, each.value, last, each):
+            found.append(_Over(each.value, each.holds_to, each, (each,)))
+            continue
+        said = max(last.last_said, each, key=_turn)
+        assert said.holds_to is not None, "it was over"
+        found[-1] = _Over(each.value, said.holds_to, said, (*last.statements, each))
+    return found
+
+
+def _begins_between(values: Sequence[Statement], value: str, first: _Over, second: Statement) -> bool:
+    latest = max(each.holds_from for each in first.statements)
+    return any(latest < each.holds_from <= second.holds_from for each in values if each.value == value)
+
+
+def _with_over(periods: Sequence[ValuePeriod], over: Sequence[_Over]) -> list[ValuePeriod]:
+    """The periods, each with what tells of its value that it was over by its end or before."""
+    found = list(periods)
+    for each in over:
+        for at, period in enumerate(periods):
+            if _is_told_by(period, each):
+                found[at] = replace(found[at], statements=(*found[at].statements, *each.statements))
+    return found
+
+
+def _apart(periods: Sequence[ValuePeriod], over: Sequence[_Over]) -> list[ValuePeriod]:
+    """What was over with nothing else told of it; of one instant it is one."""
+    found: dict[tuple[str, Instant], ValuePeriod] = {}
+    for each in over:
+        if not any(_is_told_by(period, each) for period in periods):
+            known = found.get((each.value, each.at))
+            said = (*(known.statements if known else ()), *each.statements)
+            found[each.value, each.at] = ValuePeriod(each.value, each.at - 1, each.at, said, is_apart=True)
+    return [found[key] for key in sorted(found)]
+
+
+def _is_told_by(period: ValuePeriod, over: _Over) -> bool:
+    if period.value != over.value or period.holds_to is None:
+        return False
+    return period.holds_from < over.at <= period.holds_to
 
 
 def _giving_way(own: _Told, others: _Told) -> dict[Statement, Instant]:
@@ -149,11 +221,12 @@ def _giving_way(own: _Told, others: _Told) -> dict[Statement, Instant]:
         at = begins
         while True:
             begun = [p for p in own.periods if _covers(p, at) and p.value != each.value]
-            denied = [p for p in own.denied if _covers(p, at) and p.value == each.value]
+            denied = [p.holds_from for p in own.denied if _covers(p, at) and p.value == each.value]
+            denied += [o.at for o in own.over if o.at <= at and _is_later_word(o, each)]
             if begun:
                 found[each] = _start_of_stretch(own.periods, begun[0], room=room)
             elif denied:
-                found[each] = denied[0].holds_from
+                found[each] = denied[0]
             else:
                 break
             at = found[each] - 1
@@ -204,8 +277,17 @@ def _start_of_stretch(periods: Sequence[ValuePeriod], last: ValuePeriod, *, room
     return start
 
 
-def _yielding(values: Sequence[Statement], denials: Sequence[Statement]) -> dict[Statement, Statement]:
-    """The undated statements that yield, each to the dated one that holds at its instant or to a denial of its value."""
+def _is_later_word(over: _Over, said: Statement) -> bool:
+    """Whether an undated statement says that a value holds, and what was said later that it was over by then."""
+    undated = not (said.is_dated or said.is_over)
+    return undated and over.value == said.value and _turn(over.last_said) > _turn(said)
+
+
+def _yielding(
+    values: Sequence[Statement], denials: Sequence[Statement], over: Sequence[_Over]
+) -> dict[Statement, Statement]:
+    """The undated statements that yield, each to the dated one that holds at its instant, to a denial of its value or to the word that it
+    was over."""
     dated = sorted((each for each in values if each.is_dated), key=_place)
     found: dict[Statement, Statement] = {}
     for undated in values:
@@ -217,6 +299,9 @@ def _yielding(values: Sequence[Statement], denials: Sequence[Statement]) -> dict
             each for each in denials if each.value == undated.value and each.holds_from <= undated.said_at
         ]
         rivals += [each for each in denied if _turn(each) > _turn(undated)]
+        rivals += [
+            each.last_said for each in over if each.at <= undated.said_at and _is_later_word(each, undated)
+        ]
         if rivals:
             found[undated] = min(rivals, key=_place)
     return found

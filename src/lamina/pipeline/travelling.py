@@ -16,6 +16,7 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
+from lamina.pipeline.beside import apart_of
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_assistants, is_hearsay
 from lamina.pipeline.matters import chain_of, slot_of, words_of
@@ -40,16 +41,23 @@ def travelled(view: View, facts: Sequence[Fact], into: Scope) -> list[Travelled]
     if not sent:
         return []
     chains: dict[tuple[Scope, str], list[Fact]] = {}
-    found: list[Travelled] = []
+    apart: dict[str, Fact] = {}
     for held in facts:
         said = supports.get(held.id, [])
         fact = _slot_as_sent(view, held, [known[s.source_id] for s in said if s.source_id in sent], into)
         if fact.slot is not None:
             chains.setdefault((fact.scope, chain_of(fact)), []).append(fact)
-        elif alone := _alone(view, fact, said, known, sent):
-            found.append(alone)
-    for chain in chains.values():
+        else:
+            apart[fact.id] = fact
+    found: list[Travelled] = []
+    for (scope, slot), chain in chains.items():
+        over = apart_of(chain, [each for each in apart.values() if each.scope == scope])
+        apart = {key: each for key, each in apart.items() if each not in over}
+        chain += [replace(each, slot=slot) for each in over]
         found += _of_slot(view, chain, supports, known, sent)
+    for fact in apart.values():
+        if alone := _alone(view, fact, supports.get(fact.id, []), known, sent):
+            found.append(alone)
     return sorted(found, key=lambda each: (each[0].id, each[0].valid_from))
 
 
