@@ -89,7 +89,7 @@ def _day(number: int) -> datetime:
 def history(chance: random.Random) -> list[Said]:
     matter = chance.choice(["lives_in", "seats", "uses"])
     single = matter != "uses"
-    is_of_ana = matter != "seats" and chance.random() < 0.5  # what others say of her stands beside her word
+    is_of_ana = matter != "seats" and chance.random() < 0.5
     found = []
     for at in chance.sample(range(DAYS), chance.randint(2, STATEMENTS_MAX)):
         value: str | int = (
@@ -120,6 +120,20 @@ def with_ends(said: Sequence[Said], chance: random.Random) -> list[Said]:
         replace(each, until=(each.at if each.since is None else each.since) + chance.randint(-3, 8))
         if not each.negated and chance.random() < 0.2
         else each
+        for each in said
+    ]
+
+
+def of_ana(said: Sequence[Said], chance: random.Random) -> list[Said]:
+    """The statements, all of them about Ana, who says most of them herself."""
+    return [
+        replace(
+            each,
+            subject=ANA,
+            predicate="lives_in" if each.predicate == "seats" else each.predicate,
+            value=each.value if isinstance(each.value, str) else "Oslo",
+            speaker=chance.choice([ANAS, ANAS, BOBS]),
+        )
         for each in said
     ]
 
@@ -169,6 +183,12 @@ def test_what_is_told_as_over_is_believed_the_same_in_any_order() -> None:
         assert_same_in_another_order(seed, ends=True)
 
 
+def test_what_others_say_of_somebody_is_believed_the_same_in_any_order() -> None:
+    for seed in range(FIRST_SEED, FIRST_SEED + CASES):
+        assert_same_in_another_order(seed, others=True)
+        assert_same_in_another_order(seed, others=True, ends=True)
+
+
 def test_a_value_that_begins_twice_at_one_instant_is_believed_the_same_in_any_order() -> None:
     assert_same_in_another_order(89_000_000_518)
 
@@ -177,9 +197,11 @@ def test_a_word_that_gives_way_to_what_came_before_it_is_believed_the_same_in_an
     assert_same_in_another_order(204_000_000_307)
 
 
-def assert_same_in_another_order(seed: int, *, ends: bool = False) -> None:
+def assert_same_in_another_order(seed: int, *, others: bool = False, ends: bool = False) -> None:
     chance = random.Random(seed)
     said = history(chance)
+    if others:
+        said = of_ana(said, chance)
     if ends:
         said = with_ends(said, chance)
     by_day = sorted(range(len(said)), key=lambda number: said[number].at)
@@ -190,6 +212,6 @@ def assert_same_in_another_order(seed: int, *, ends: bool = False) -> None:
 def test_a_replay_believes_the_same_in_any_order() -> None:
     for seed in range(FIRST_SEED, FIRST_SEED + max(1, CASES // REPLAYED_OF)):
         chance = random.Random(seed)
-        said = with_ends(history(chance), chance)
+        said = with_ends(of_ana(history(chance), chance), chance)
         live, again = told(said, range(len(said))).replayed()
         assert live == again, f"seed {seed}"

@@ -31,11 +31,11 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.bearing import BelievedMatter, beliefs_held, facts_told, matter_of
-from lamina.pipeline.beside import apart_of
+from lamina.pipeline.beside import is_of_matter, own_slot
 from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Testimony, convictions
 from lamina.pipeline.hearsay import is_hearsay
-from lamina.pipeline.matters import chain_of, is_denial, is_shared, is_told_over, value_of
+from lamina.pipeline.matters import is_denial, is_shared, is_told_over, value_of
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.senders import Senders, SentFacts
 from lamina.pipeline.slots import SlotPlacer
@@ -212,18 +212,19 @@ class BeliefReviser:
 
 
 def _leave_out_moved(view: View, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
-    """Drop what supports one fact of a slot and was placed at another since; seldom is there any."""
-    chains: dict[tuple[Scope, str], list[Fact]] = {}
+    """Drop what supports one fact of a matter and was placed at another since; seldom is there any."""
+    matters: dict[tuple[Scope, str], list[Fact]] = {}
     for fact in facts:
         if fact.slot is not None and fact.id in said:
-            chains.setdefault((fact.scope, chain_of(fact)), []).append(fact)
-    for chain in chains.values():
+            matters.setdefault((fact.scope, own_slot(fact)), []).append(fact)
+    for (scope, slot), placed in matters.items():
         counts = Counter(
-            (each.source_id, is_denial(fact), value_of(fact)) for fact in chain for each in said[fact.id]
+            (each.source_id, is_denial(fact), value_of(fact)) for fact in placed for each in said[fact.id]
         )
-        outside = any(not _is_inside(fact, each) for fact in chain for each in said[fact.id])
+        outside = any(not _is_inside(fact, each) for fact in placed for each in said[fact.id])
         if outside or max(counts.values(), default=0) > 1:
-            for fact_id, sources in SlotPlacer(view).sources_of(chain, apart_of(chain, facts)).items():
+            told = [each for each in facts if each.scope == scope and is_of_matter(each, slot)]
+            for fact_id, sources in SlotPlacer(view).sources_of(told).items():
                 said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
 
 

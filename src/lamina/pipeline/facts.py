@@ -25,21 +25,13 @@ from lamina.kernel.records import (
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.language.entities import entity_id, normalise_name
-from lamina.pipeline.beside import (
-    end_others,
-    ends,
-    goes_with,
-    is_beside,
-    may_end,
-    stands_beside,
-    under_author,
-)
+from lamina.pipeline.beside import ends, is_of_matter, may_end
 from lamina.pipeline.claims import PERSON, ToldClaim, claim_of, fact_of, key_of, object_of, slot_of_claim
 from lamina.pipeline.corrected_facts import corrected_fact, fact_gone, fact_meant, put_behind, retract
 from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, TakenBack
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import author_of
-from lamina.pipeline.matters import denials_of, is_shared, is_told_over, slot_of, words_of
+from lamina.pipeline.matters import is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.speakers import given_to_speaker
@@ -177,7 +169,7 @@ class FactResolver:
             _add(event, fact, writes)
         else:
             single = held.slot is not None and not is_shared(held)
-            self._in_slot(fact, fact.slot, writes, single=single, of_person=False)
+            self._in_slot(fact, fact.slot, writes, single=single, of_person=True)
         if meant is not None:
             put_behind(self._view, meant, fact, writes)
 
@@ -207,33 +199,24 @@ class FactResolver:
 
     def _in_slot(self, fact: Fact, slot: str, writes: Writes, *, single: bool, of_person: bool) -> None:
         values = value_slot(fact.subject.id, fact.predicate) if single else slot
-        told = self._of_matter(fact, values, writes, single=single)
-        held = [each for each in told if each.slot == values]
-        denied = [each for each in told if single and each.slot == denials_of(values)]
-        if fact.said_by is not None and stands_beside(fact, [*held, *denied]):
-            values = under_author(values, fact.said_by)
-            fact = replace(fact, slot=under_author(slot, fact.said_by))
-            told = self._of_matter(fact, values, writes, single=single)
-            held = [each for each in told if each.slot == values]
-            denied = [each for each in told if single and each.slot == denials_of(values)]
-        apart = [each for each in told if each.slot is None and is_told_over(each) and goes_with(each, fact)]
-        self._slots.place(held, denied, apart, fact, writes)
-        if of_person and fact.said_by is None:
-            if is_told_over(fact):
-                self._end_told(self._view.event, fact, writes, beside=True)
-            for predicate in family_of(fact.predicate):
-                said = self._held(writes, subject=fact.subject.id, predicate=predicate)
-                end_others(self._view.event, fact, said, writes)
+        told = self._of_matter(fact, values, writes, single=single, of_person=of_person)
+        self._slots.place([each for each in told if is_of_matter(each, values)], fact, writes)
 
-    def _of_matter(self, fact: Fact, values: str, writes: Writes, *, single: bool) -> list[Fact]:
-        """What is held of the slot of a fact, and what was told of its values as over."""
+    def _of_matter(
+        self, fact: Fact, values: str, writes: Writes, *, single: bool, of_person: bool
+    ) -> list[Fact]:
+        """What is held of the slot of a fact and beside it, and what was told of its values as over."""
         if single:
             return self._held(writes, subject=fact.subject.id, predicate=fact.predicate)
         found = {each.id: each for each in self._held(writes, slot=values)}
         for predicate in family_of(fact.predicate):
-            key = claim_key_of(fact.subject.id, predicate, fact.object.key, negated=False)
-            found |= {each.id: each for each in self._held(writes, claim_key=key)}
-        return sorted(found.values(), key=_in_valid_order)
+            if of_person:
+                said = self._held(writes, subject=fact.subject.id, predicate=predicate)
+            else:
+                key = claim_key_of(fact.subject.id, predicate, fact.object.key, negated=False)
+                said = self._held(writes, claim_key=key)
+            found |= {each.id: each for each in said}
+        return list(found.values())
 
     def _take_back(self, event: Event, taken: TakenBack, single_valued: bool | None, writes: Writes) -> None:
         """End the value that holds when the event is observed; nothing takes its place. ``single_valued`` is what a vocabulary says."""
@@ -293,16 +276,13 @@ class FactResolver:
             denial = replace(denial, supersedes=held.id)
         return denial
 
-    def _end_told(self, event: Event, past: Fact, writes: Writes, *, beside: bool = False) -> bool:
-        """ "I used to live in Porto" ends the claim that is held, with ``beside`` where it stands beside others; whether there was one."""
+    def _end_told(self, event: Event, past: Fact, writes: Writes) -> bool:
+        """ "I used to not eat meat" ends the claim that is held; whether there was one."""
         assert past.valid_to is not None
         held = [
             fact
             for fact in self._held(writes, claim_key=past.claim_key)
-            if fact.valid_to is None
-            and fact.valid_from < past.valid_to
-            and (is_beside(fact) or not beside)
-            and ends(event, past, fact)
+            if fact.valid_to is None and fact.valid_from < past.valid_to and ends(event, past, fact)
         ]
         for fact in held:
             ended = replace(fact, valid_to=past.valid_to, to_offset=past.to_offset)
@@ -331,7 +311,9 @@ class FactResolver:
                 or (subject is not None and (record.subject.id, record.predicate) == (subject, predicate))
             ):
                 facts[record.id] = record
-        return sorted(facts.values(), key=_in_valid_order)
+        return sorted(
+            facts.values(), key=lambda fact: (fact.valid_from, fact.valid_to is None, fact.position, fact.id)
+        )
 
 
 def _covers(fact: Fact, held: Fact) -> bool:
@@ -356,10 +338,6 @@ def _same_due(held: Fact, fact: Fact) -> bool:
 
 def _holds_at(fact: Fact, moment: Instant) -> bool:
     return fact.valid_to is None or moment < fact.valid_to
-
-
-def _in_valid_order(fact: Fact) -> tuple[Instant, bool, int, str]:
-    return fact.valid_from, fact.valid_to is None, fact.position, fact.id
 
 
 def _add(event: Event, fact: Fact, writes: Writes) -> None:

@@ -28,7 +28,7 @@ from lamina.kernel.local import Offset
 from lamina.kernel.records import Author
 from lamina.kernel.time import FOREVER, Instant
 
-__all__ = ["Statement", "ValueEnd", "ValuePeriod", "timeline"]
+__all__ = ["Statement", "ValueEnd", "ValuePeriod", "timeline", "turn_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def _over(endings: Sequence[Statement], values: Sequence[Statement]) -> list[_Ov
         if last is None or last.value != each.value or _begins_between(values, each.value, last, each):
             found.append(_Over(each.value, each.holds_to, each, (each,)))
             continue
-        said = max(last.last_said, each, key=_turn)
+        said = max(last.last_said, each, key=turn_of)
         assert said.holds_to is not None, "it was over"
         found[-1] = _Over(each.value, said.holds_to, said, (*last.statements, each))
     return found
@@ -280,7 +280,7 @@ def _start_of_stretch(periods: Sequence[ValuePeriod], last: ValuePeriod, *, room
 def _is_later_word(over: _Over, said: Statement) -> bool:
     """Whether an undated statement says that a value holds, and what was said later that it was over by then."""
     undated = not (said.is_dated or said.is_over)
-    return undated and over.value == said.value and _turn(over.last_said) > _turn(said)
+    return undated and over.value == said.value and turn_of(over.last_said) > turn_of(said)
 
 
 def _yielding(
@@ -298,7 +298,7 @@ def _yielding(
         denied = [
             each for each in denials if each.value == undated.value and each.holds_from <= undated.said_at
         ]
-        rivals += [each for each in denied if _turn(each) > _turn(undated)]
+        rivals += [each for each in denied if turn_of(each) > turn_of(undated)]
         rivals += [
             each.last_said for each in over if each.at <= undated.said_at and _is_later_word(each, undated)
         ]
@@ -317,7 +317,7 @@ def _outdone(denials: Sequence[Statement], values: Sequence[Statement]) -> dict[
             if not (denial.is_dated or each.is_over)
             and each.value == denial.value
             and each.holds_from <= denial.said_at
-            and _turn(each) > _turn(denial)
+            and turn_of(each) > turn_of(denial)
         ]
         if later:
             found[denial] = min(later, key=_place)
@@ -349,7 +349,8 @@ def _denied(
     return found
 
 
-def _turn(statement: Statement) -> tuple[Instant, str, int]:
+def turn_of(statement: Statement) -> tuple[Instant, str, int]:
+    """Which of two statements was said first."""
     return statement.said_at, statement.source, statement.order
 
 
@@ -367,7 +368,7 @@ def _before(yielding: Mapping[Statement, Instant]) -> dict[Statement, Instant]:
 
 
 def _place(statement: Statement) -> tuple[Instant, Instant, str, int]:
-    return statement.holds_from, *_turn(statement)
+    return statement.holds_from, *turn_of(statement)
 
 
 def _swept(placed: Mapping[Statement, Instant], endings: Sequence[ValueEnd]) -> list[ValuePeriod]:

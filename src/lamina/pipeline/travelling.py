@@ -16,10 +16,10 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.language.entities import normalise_name
-from lamina.pipeline.beside import apart_of
+from lamina.pipeline.beside import is_of_matter, own_slot
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_assistants, is_hearsay
-from lamina.pipeline.matters import chain_of, slot_of, words_of
+from lamina.pipeline.matters import slot_of, words_of
 from lamina.pipeline.namesakes import introduced
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.view import View
@@ -40,21 +40,20 @@ def travelled(view: View, facts: Sequence[Fact], into: Scope) -> list[Travelled]
     sent = {key for key in sources if key in known and known[key].directives.consolidate_into == into}
     if not sent:
         return []
-    chains: dict[tuple[Scope, str], list[Fact]] = {}
+    matters: dict[tuple[Scope, str], list[Fact]] = {}
     apart: dict[str, Fact] = {}
     for held in facts:
         said = supports.get(held.id, [])
         fact = _slot_as_sent(view, held, [known[s.source_id] for s in said if s.source_id in sent], into)
         if fact.slot is not None:
-            chains.setdefault((fact.scope, chain_of(fact)), []).append(fact)
+            matters.setdefault((fact.scope, own_slot(fact)), []).append(fact)
         else:
             apart[fact.id] = fact
     found: list[Travelled] = []
-    for (scope, slot), chain in chains.items():
-        over = apart_of(chain, [each for each in apart.values() if each.scope == scope])
-        apart = {key: each for key, each in apart.items() if each not in over}
-        chain += [replace(each, slot=slot) for each in over]
-        found += _of_slot(view, chain, supports, known, sent)
+    for (scope, slot), told in matters.items():
+        over = [each for each in apart.values() if each.scope == scope and is_of_matter(each, slot)]
+        told += [replace(apart.pop(each.id), slot=slot) for each in over]
+        found += _of_matter(view, told, supports, known, sent)
     for fact in apart.values():
         if alone := _alone(view, fact, supports.get(fact.id, []), known, sent):
             found.append(alone)
@@ -87,16 +86,16 @@ def _slot_as_sent(view: View, fact: Fact, sources: Sequence[Event], into: Scope)
     return replace(fact, slot=slot)
 
 
-def _of_slot(
+def _of_matter(
     view: View,
-    chain: Sequence[Fact],
+    told: Sequence[Fact],
     supports: dict[str, list[Support]],
     known: dict[str, Event],
     sent: Collection[str],
 ) -> list[Travelled]:
     rows = {
         (each.record_id, each.source_id): each
-        for fact in chain
+        for fact in told
         for each in supports.get(fact.id, ())
         if each.relation == Tie.EXTRACTED_FROM
         and each.source_id in sent
@@ -104,11 +103,11 @@ def _of_slot(
     }
     ended = {
         (fact.id, each.since)
-        for fact in chain
+        for fact in told
         for each in supports.get(fact.id, ())
         if each.relation in _ENDS and each.source_id in sent
     }
-    drawn = SlotPlacer(view).drawn_from(chain, {source for _, source in rows}, ended)
+    drawn = SlotPlacer(view).drawn_from(told, {source for _, source in rows}, ended)
     found: list[Travelled] = []
     for fact, told_by in drawn:
         by_source = {source: row for (_, source), row in sorted(rows.items()) if source in told_by}
