@@ -155,3 +155,18 @@ def test_no_more_than_a_bound_is_kept(stores: tuple[SqliteStore, SqliteStore]) -
         assert kept.now(TENANT).supports_of(TENANT, [each]) == ours.records.supports_of(TENANT, [each])
     kept.now("other").supports_of("other", ["fact_0"])
     assert sum(1 + len(each.tables) for each in kept._kept.values()) <= 3
+
+
+def test_the_bound_counts_what_is_there_of_all_tenants(stores: tuple[SqliteStore, SqliteStore]) -> None:
+    ours, theirs = stores
+    kept, draw = KeptReads(ours.records, values_max=40), Random(11)
+    for step in range(60):
+        tenant = draw.choice((TENANT, "other", "third"))
+        now, beside = kept.now(tenant), kept.now(draw.choice((TENANT, "fourth")))
+        for reads in (now, beside, now):
+            reads.supports_of(reads._tenant_id, draw.sample(IDS, 5))
+            reads.heads(reads._tenant_id, draw.sample(IDS, 3))
+        if step % 3 == 0:
+            land(theirs, Writes(supports=[support(draw.choice(FACTS), "evt_0", at=step)]))
+        held = sum(1 + len(each.tables) for each in kept._kept.values())
+        assert kept._size == held <= 40

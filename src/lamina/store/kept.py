@@ -76,10 +76,11 @@ class _Tables:
 
 @dataclass(slots=True, eq=False)
 class _Kept:
-    """What is kept for a tenant, as of a number of ``Records.touched``."""
+    """What is kept for a tenant, as of a number of ``Records.touched``. ``size`` is what it counts for: its values, and one for itself."""
 
     number: int = 0
     tables: _Tables = field(default_factory=_Tables)
+    size: int = 1
 
 
 class KeptReads:
@@ -89,14 +90,19 @@ class KeptReads:
         self._records = records
         self._values_max = values_max
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._size = 0
+        """Of all that is in ``_kept``: the tenants may be many, and this is looked at some ten times a recall."""
         self._lock = threading.Lock()
 
     def now(self, tenant_id: str) -> ReadsOfNow:
         """A tenant's records as they stand, for one call."""
         with self._lock:
-            kept = self._kept.setdefault(tenant_id, _Kept())
+            kept = self._kept.get(tenant_id)
+            if kept is None:
+                kept = self._kept[tenant_id] = _Kept()
+                self._size += kept.size
+                self._hold_bound()
             self._kept.move_to_end(tenant_id)
-            self._hold_bound()
             number = kept.number
         touched = self._records.touched(tenant_id, number)
         with self._lock:
@@ -107,25 +113,41 @@ class KeptReads:
                 else:
                     kept.tables.let_go(touched.ids)
                 kept.number = touched.number
+                self._count(tenant_id, kept)
             return ReadsOfNow(self, self._records, tenant_id, kept)
 
     def keep(
-        self, kept: _Kept, number: int, table: dict[str, _ValueT], values: Mapping[str, _ValueT]
+        self,
+        tenant_id: str,
+        kept: _Kept,
+        number: int,
+        table: dict[str, _ValueT],
+        values: Mapping[str, _ValueT],
     ) -> None:
         """Keep what was read by a call that began at a number."""
         with self._lock:
             if kept.number != number:
                 return  # the ids of a change were let go since: this may have been read before it
             table.update(zip(map(intern, values), values.values(), strict=True))
+            self._count(tenant_id, kept)
             self._hold_bound()
+
+    def _count(self, tenant_id: str, kept: _Kept) -> None:
+        """What a tenant's tables hold has changed; those that had to go live as long as the calls that began with them."""
+        if self._kept.get(tenant_id) is kept:
+            before, kept.size = kept.size, 1 + len(kept.tables)
+            self._size += kept.size - before
 
     def _hold_bound(self) -> None:
         """Let go of what is too much; a tenant counts for one by itself."""
-        while sum(1 + len(each.tables) for each in self._kept.values()) > self._values_max:
+        while self._size > self._values_max:
             if len(self._kept) > 1:
-                self._kept.popitem(last=False)
+                _, gone = self._kept.popitem(last=False)
+                self._size -= gone.size
             else:
-                next(iter(self._kept.values())).tables.let_oldest_go()
+                ((tenant_id, kept),) = self._kept.items()
+                kept.tables.let_oldest_go()
+                self._count(tenant_id, kept)
 
 
 class ReadsOfNow:
@@ -298,7 +320,7 @@ class ReadsOfNow:
             unknown = {i: what for i, what in asked.items() if i not in known}
             found = read(unknown)
             values = {i: (what, found.get(i, nothing)) for i, what in unknown.items()}
-            self._owner.keep(self._kept, self._number, table, values)
+            self._owner.keep(self._tenant_id, self._kept, self._number, table, values)
             known |= values
         return {i: value for i in asked if (value := known[i][1])}
 
@@ -318,7 +340,7 @@ class ReadsOfNow:
                 unknown.append(each)
         if unknown:
             values = read(unknown)
-            self._owner.keep(self._kept, self._number, table, values)
+            self._owner.keep(self._tenant_id, self._kept, self._number, table, values)
             found.update(values)
         return found
 
