@@ -40,7 +40,7 @@ from lamina.kernel.records import (
 from lamina.kernel.scopes import Scope
 from lamina.kernel.time import Axes, Interval
 from lamina.kernel.understanding import FactState
-from lamina.store.ports.records import Attestation, InputState, RecordQuery
+from lamina.store.ports.records import Attestation, InputState, NewerFact, RecordQuery
 from lamina.store.ports.store import Store
 from lamina.store.ports.writes import Closing, Writes
 
@@ -373,6 +373,46 @@ def test_how_inputs_of_concepts_stand_is_told_without_their_words(store: Store) 
     assert store.records.input_states(TENANT, []) == store.records.input_states("other", ids) == {}
 
 
+def test_how_newer_facts_about_an_entity_stand_is_told_without_their_words(store: Store) -> None:
+    bob = ObjectValue("entity", None, None, None, "ent_bob", "Bob")
+    records = [
+        fact("plain", recorded_from=NOON + 1),
+        fact("known", recorded_from=NOON),
+        fact("denied", negated=True, recorded_from=NOON + 2),
+        fact("read", external=True, recorded_from=NOON + 2, object=bob),
+        fact("replaced", superseded_by="fact_9", valid_to=NOON + 9, recorded_from=NOON + 3),
+        fact("ended", recorded_from=NOON + 3, recorded_to=NOON + 6, closed_by="fact_9"),
+        fact("beside", slot="ent_alice@user:bob|lives_in", recorded_from=NOON + 4),
+        fact(
+            "told-by-bob", said_by=Author("user:bob", "Bob"), kind="state", recorded_from=NOON + 4, object=bob
+        ),
+        fact("of-bob", subject=Subject("ent_bob", "Bob", "entity"), recorded_from=NOON + 5),
+        fact("elsewhere", BOB, recorded_from=NOON + 5),
+        fact("out", excluded=True, recorded_from=NOON + 5),
+        replace(loop(), recorded_from=NOON + 5),
+        replace(belief(), recorded_from=NOON + 5),
+    ]
+    land(store, Writes(records=records))
+    for seen_at, limit in ((NOON + 9, 20), (NOON + 9, 3), (NOON + 4, 20), (NOON, 20)):
+        for entity, named_as in (("ent_alice", "subject"), ("ent_bob", "subject"), ("ent_bob", "object")):
+            named = {"subject": entity} if named_as == "subject" else {"object_key": entity}
+            axes = Axes(seen_at=seen_at)
+            query = replace(FACTS, scopes=[ALICE], axes=axes, newer_than=NOON, limit=limit, **named)
+            told = store.records.newer_facts(
+                TENANT, ALICE, entity, named_as, newer_than=NOON, seen_at=seen_at, limit=limit
+            )
+            assert told == [
+                NewerFact(each.recorded_from, FactState.of(each))
+                for each in store.records.query(query)
+                if isinstance(each, Fact)
+            ]
+            assert told or seen_at == NOON or entity == "ent_bob"
+    nothing = store.records.newer_facts(
+        "other", ALICE, "ent_alice", "subject", newer_than=NOON, seen_at=NOON + 9, limit=20
+    )
+    assert nothing == []
+
+
 def test_the_head_of_a_version_is_told_without_the_rest_of_it(store: Store) -> None:
     entity = ObjectValue("entity", None, None, None, "ent_bob", "Bob")
     records = [
@@ -398,9 +438,6 @@ def test_the_head_of_a_version_is_told_without_the_rest_of_it(store: Store) -> N
         as_read = store.records.get(TENANT, ids, seen_at=seen_at)
         heads = store.records.heads(TENANT, ids, seen_at=seen_at)
         assert heads == {i: RecordHead.of(each) for i, each in as_read.items()}
-        assert [FactState.of_head(heads[i]) for i, each in as_read.items() if isinstance(each, Fact)] == [
-            FactState.of(each) for each in as_read.values() if isinstance(each, Fact)
-        ]
     query = RecordQuery(tenant_id=TENANT, layer=Layer.FACTS, scopes=[ALICE], axes=Axes(seen_at=NOON + 2))
     assert store.records.query_heads(query) == [RecordHead.of(each) for each in store.records.query(query)]
     assert len({head.claim for head in store.records.heads(TENANT, ids).values()}) > 4

@@ -274,6 +274,8 @@ HOT: Mapping[str, str] = {
     "pack_body": r"^SEARCH record_row USING INTEGER PRIMARY KEY \(rowid=\?",
     "versions_of_records": r"^SEARCH r USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?",
     "input_states": r"^SEARCH r USING INTEGER PRIMARY KEY",
+    "newer_facts_about": r"record_subject \(subject=\? AND shelf=\? AND recorded_from>\? AND recorded_from<\?",
+    "newer_facts_naming": r"record_object \(object=\? AND shelf=\? AND recorded_from>\? AND recorded_from<\?",
     "changed_at": r"record_ended \(recorded_to=\?",
     "claims_of": r"record_subject \(subject=\? AND shelf=\?",
     "excluded_sources": r"^SEARCH r USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?",

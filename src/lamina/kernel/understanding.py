@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Final, Literal, NamedTuple
 
-from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Fact
-from lamina.kernel.slots import is_slot_beside
 from lamina.kernel.time import Instant
 
 __all__ = [
@@ -125,14 +123,6 @@ class FactState(NamedTuple):
         told = not (fact.negated or fact.external or fact.is_beside)
         counts = told and not replaced and fact.is_stated
         return cls(fact.id, fact.subject.id, fact.kind, fact.valid_to, counts, fact.said_by is None)
-
-    @classmethod
-    def of_head(cls, head: RecordHead) -> FactState:
-        """Mirrors ``of``, of what is read to weigh it."""
-        replaced = head.superseded_by is not None or head.recorded_to is not None
-        told = not (head.negated or head.external or is_slot_beside(head.slot))
-        counts = told and not replaced and head.is_stated
-        return cls(head.id, head.subject_id, head.kind, head.valid_to, counts, head.is_own_word)
 
 
 def facts_of_topic(facts: Iterable[Fact], about: str, topic: str, at: Instant) -> list[Fact]:

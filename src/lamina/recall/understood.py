@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Protocol, TypedDict
+from typing import Final, Protocol
 
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Concept, Layer, Support, layer_of
 from lamina.kernel.scopes import Scope
-from lamina.kernel.time import Axes, Instant
-from lamina.kernel.understanding import STALE_FROM, WHOLE, FactState, ids_of_topic
+from lamina.kernel.time import Instant
+from lamina.kernel.understanding import STALE_FROM, WHOLE, ids_of_topic
 from lamina.kernel.views import ConceptStanding, consulted_supports
 from lamina.recall.plan import Plan
-from lamina.store.ports.records import InputState, RecordQuery
+from lamina.store.ports.records import InputState, NamedAs, NewerFact
 from lamina.store.ports.store import Store
 from lamina.store.queries import MayRead
 
@@ -33,13 +33,6 @@ class _Heads(Protocol):
     def heads(
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> Mapping[str, RecordHead]: ...
-
-
-class _Named(TypedDict, total=False):
-    """How facts name an entity, as a query asks for it."""
-
-    subject: str
-    object_key: str
 
 
 def standings(
@@ -123,7 +116,7 @@ def _standing(
     own: Sequence[Support],
     records: Mapping[str, InputState],
     gone: Mapping[str, bool],
-    newer: Sequence[RecordHead],
+    newer: Sequence[NewerFact],
     at: Instant,
 ) -> ConceptStanding:
     lost = [each.source_id for each in own if gone[each.source_id]]
@@ -132,43 +125,37 @@ def _standing(
         return ConceptStanding(lost=share)
     inputs = (records.get(s.source_id) for s in own)
     facts = [each.fact for each in inputs if each is not None and each.fact is not None]
-    states = [*facts, *map(FactState.of_head, newer)]
+    states = [*facts, *(each.state for each in newer)]
     fitting = ids_of_topic(states, concept.about, concept.topic, at)
     changed = [each for each in facts if each.id not in fitting and each.id not in lost]
-    fresh = {each.id for each in newer if each.id in fitting} - {each.id for each in facts}
+    fresh = {each.state.id for each in newer if each.state.id in fitting} - {each.id for each in facts}
     count, of = len(changed) + len(fresh), len(facts) + len(fresh)
     staleness = round(count / of, 4) if of else 0.0
     reason = f"{count} of {of} inputs changed after the last synthesis" if staleness >= STALE_FROM else None
     return ConceptStanding(staleness, reason, share)
 
 
-def _newer(store: Store, concepts: Sequence[Concept], at: Instant) -> dict[str, list[RecordHead]]:
+def _newer(store: Store, concepts: Sequence[Concept], at: Instant) -> dict[str, list[NewerFact]]:
     """By concept, the facts of its entity that were recorded after it was made, as far as they bear on its topic. Concepts of one
     entity share what is read: the newest facts after the oldest of them begin with the newest after each."""
-    found: dict[str, list[RecordHead]] = {each.id: [] for each in concepts}
-    of_entity: dict[tuple[Scope, str], list[Concept]] = defaultdict(list)
+    found: dict[str, list[NewerFact]] = {each.id: [] for each in concepts}
+    of_entity: dict[tuple[str, Scope, str], list[Concept]] = defaultdict(list)
     for each in concepts:
         assert each.about is not None, "asked for of an entity"
-        of_entity[each.scope, each.about].append(each)
-    for (scope, about), alike in of_entity.items():
+        of_entity[each.tenant_id, each.scope, each.about].append(each)
+    for place, alike in of_entity.items():
         whole = [each for each in alike if each.topic == WHOLE]
-        named: Sequence[tuple[_Named, Sequence[Concept]]] = [
-            ({"subject": about}, alike),
-            ({"object_key": about}, whole),
-        ]
-        for asked, asking in named:
+        named: Sequence[tuple[NamedAs, Sequence[Concept]]] = [("subject", alike), ("object", whole)]
+        for named_as, asking in named:
             if not asking:
                 continue
-            query = RecordQuery(
-                tenant_id=alike[0].tenant_id,
-                layer=Layer.FACTS,
-                scopes=[scope],
-                axes=Axes(seen_at=at),
+            facts = store.records.newer_facts(
+                *place,
+                named_as,
                 newer_than=min(each.recorded_from for each in asking),
+                seen_at=at,
                 limit=_NEWER_MAX,
-                **asked,
             )
-            facts = store.records.query_heads(query)
             for concept in asking:
                 found[concept.id] += [each for each in facts if each.recorded_from > concept.recorded_from]
     return found

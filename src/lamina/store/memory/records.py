@@ -29,7 +29,7 @@ from lamina.kernel.understanding import FactState
 from lamina.store.memory.exclusion import exclude_unsupported, readmit
 from lamina.store.memory.index import put_text, put_vector
 from lamina.store.memory.tables import Memory, Tables
-from lamina.store.ports.records import Attestation, InputState, RecordQuery, Touched
+from lamina.store.ports.records import Attestation, InputState, NamedAs, NewerFact, RecordQuery, Touched
 from lamina.store.ports.writes import EventOffset, Inquiry, Writes
 from lamina.store.rules.records import as_stood, wanted
 
@@ -144,6 +144,31 @@ class MemoryRecords:
             i: InputState(each.excluded, FactState.of(each) if isinstance(each, Fact) else None)
             for i, each in found.items()
         }
+
+    def newer_facts(
+        self,
+        tenant_id: str,
+        scope: Scope,
+        entity_id: str,
+        named_as: NamedAs,
+        *,
+        newer_than: Instant,
+        seen_at: Instant,
+        limit: int,
+    ) -> list[NewerFact]:
+        """Mirrors ``Records.newer_facts``."""
+        query = RecordQuery(
+            tenant_id=tenant_id,
+            layer=Layer.FACTS,
+            scopes=[scope],
+            axes=Axes(seen_at=seen_at),
+            subject=entity_id if named_as == "subject" else None,
+            object_key=entity_id if named_as == "object" else None,
+            newer_than=newer_than,
+            limit=limit,
+        )
+        facts = [each for each in self.query(query) if isinstance(each, Fact)]
+        return [NewerFact(each.recorded_from, FactState.of(each)) for each in facts]
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
         """Mirrors ``Records.versions``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Entity, Horizon, Layer, Loop, Mention, Record, Support
@@ -13,7 +13,19 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Axes, Instant
 from lamina.kernel.understanding import FactState
 
-__all__ = ["Attestation", "InputState", "RecordQuery", "Records", "Touched", "WhyGraph"]
+__all__ = [
+    "Attestation",
+    "InputState",
+    "NamedAs",
+    "NewerFact",
+    "RecordQuery",
+    "Records",
+    "Touched",
+    "WhyGraph",
+]
+
+NamedAs = Literal["subject", "object"]
+"""The place in which a fact names an entity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +73,13 @@ class InputState(NamedTuple):
 
     excluded: bool
     fact: FactState | None
+
+
+class NewerFact(NamedTuple):
+    """How a fact stands, and since when it is known."""
+
+    recorded_from: Instant
+    state: FactState
 
 
 class Touched(NamedTuple):
@@ -158,6 +177,21 @@ class Records(WhyGraph, Protocol):
         self, tenant_id: str, ids: Collection[str], *, seen_at: Instant | None = None
     ) -> dict[str, InputState]:
         """How what ``get`` gives stands, without what it says: a concept rests on hundreds."""
+        ...
+
+    def newer_facts(
+        self,
+        tenant_id: str,
+        scope: Scope,
+        entity_id: str,
+        named_as: NamedAs,
+        *,
+        newer_than: Instant,
+        seen_at: Instant,
+        limit: int,
+    ) -> list[NewerFact]:
+        """How those facts of a scope stood at ``seen_at`` that name an entity and were recorded after ``newer_than``, the newest
+        first. Mirrors ``query`` without what they say: of what is told of most, many are newer than what is understood of it."""
         ...
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:

@@ -32,7 +32,7 @@ from lamina.kernel.understanding import FactState
 from lamina.store.blocks import load_blocks
 from lamina.store.bodies import packed
 from lamina.store.claim_digests import claim_digest, matter_digest
-from lamina.store.ports.records import Attestation, InputState, RecordQuery, Touched
+from lamina.store.ports.records import Attestation, InputState, NamedAs, NewerFact, RecordQuery, Touched
 from lamina.store.ports.writes import Writes
 from lamina.store.rows import BODY, Row, packed_row, read_head, read_mention, read_record
 from lamina.store.rules.records import as_stood
@@ -165,6 +165,27 @@ class SqliteRecords:
             state = FactState(record_id, subject, kind, valid_to, bool(counts), bool(is_own_word))
             found[record_id] = InputState(bool(excluded), state if is_fact else None)
         return found
+
+    def newer_facts(
+        self,
+        tenant_id: str,
+        scope: Scope,
+        entity_id: str,
+        named_as: NamedAs,
+        *,
+        newer_than: Instant,
+        seen_at: Instant,
+        limit: int,
+    ) -> list[NewerFact]:
+        """Mirrors ``Records.newer_facts``."""
+        block = "newer_facts_about" if named_as == "subject" else "newer_facts_naming"
+        bindings = (tenant_id, scope, entity_id, newer_than, seen_at, limit)
+        return [
+            NewerFact(recorded_from, FactState(fact_id, subject, kind, valid_to, bool(counts), bool(own)))
+            for fact_id, recorded_from, subject, kind, valid_to, counts, own in self._readers.rows(
+                _SQL[block], bindings
+            )
+        ]
 
     def versions(self, tenant_id: str, record_id: str) -> list[Record]:
         """Mirrors ``Records.versions``."""

@@ -72,6 +72,34 @@ CROSS JOIN record_row AS r ON r.row = (SELECT v.row FROM record_row AS v
 CROSS JOIN shelf AS h ON h.number = r.shelf AND h.tenant_id = ?1
 LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1;
 
+-- name: newer_facts_about
+-- The newest ?6 facts of a scope whose subject is ?3 and that were recorded after ?4, as they stood at ?5: what input_states tells of facts. Of
+-- an entity of whom much was told since, words and ids would be most of what is read.
+SELECT n.id, r.recorded_from, s.id, coalesce(r.body ->> '$.kind', 'event'), r.valid_to,
+       r.superseded_by IS NULL AND (r.status IS NULL OR coalesce(r.body ->> '$.kind', '') = 'commitment')
+         AND NOT coalesce(r.body ->> '$.negated', 0) AND NOT coalesce(r.body ->> '$.external', 0)
+         AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0),
+       (r.body -> '$.said_by') IS NULL
+FROM shelf AS h CROSS JOIN identifier AS s CROSS JOIN record_row AS r INDEXED BY record_subject CROSS JOIN identifier AS n
+WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.layer = 'facts' AND s.tenant_id = ?1 AND s.id = ?3
+  AND r.subject = s.number AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = ?1
+  AND r.excluded = 0 AND r.recorded_from > ?4 AND r.recorded_from <= ?5 AND (r.recorded_to IS NULL OR r.recorded_to > ?5)
+ORDER BY r.recorded_from DESC, n.id DESC, r.version DESC LIMIT ?6;
+
+-- name: newer_facts_naming
+-- As newer_facts_about, of those that name the entity as their object.
+SELECT n.id, r.recorded_from, s.id, coalesce(r.body ->> '$.kind', 'event'), r.valid_to,
+       r.superseded_by IS NULL AND (r.status IS NULL OR coalesce(r.body ->> '$.kind', '') = 'commitment')
+         AND NOT coalesce(r.body ->> '$.negated', 0) AND NOT coalesce(r.body ->> '$.external', 0)
+         AND (r.slot IS NULL OR instr(substr(r.slot, 1, instr(r.slot || '|', '|') - 1), '@') = 0),
+       (r.body -> '$.said_by') IS NULL
+FROM shelf AS h CROSS JOIN identifier AS o CROSS JOIN record_row AS r INDEXED BY record_object CROSS JOIN identifier AS n
+LEFT JOIN identifier AS s ON s.number = r.subject AND s.tenant_id = ?1
+WHERE h.tenant_id = ?1 AND h.scope = ?2 AND h.layer = 'facts' AND o.tenant_id = ?1 AND o.id = ?3
+  AND r.object = o.number AND r.shelf = h.number AND n.number = r.record AND n.tenant_id = ?1
+  AND r.excluded = 0 AND r.recorded_from > ?4 AND r.recorded_from <= ?5 AND (r.recorded_to IS NULL OR r.recorded_to > ?5)
+ORDER BY r.recorded_from DESC, n.id DESC, r.version DESC LIMIT ?6;
+
 -- name: record_versions
 -- Every version of one record.
 SELECT * FROM record WHERE tenant_id = ?1 AND id = ?2 ORDER BY version;
