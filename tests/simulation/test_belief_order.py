@@ -197,6 +197,10 @@ def test_a_word_that_gives_way_to_what_came_before_it_is_believed_the_same_in_an
     assert_same_in_another_order(204_000_000_307)
 
 
+def test_what_stands_apart_bears_nothing_out_that_goes_on() -> None:
+    assert_same_in_another_order(804_000_000_187, others=True, ends=True)
+
+
 def assert_same_in_another_order(seed: int, *, others: bool = False, ends: bool = False) -> None:
     chance = random.Random(seed)
     said = history(chance)

@@ -221,9 +221,11 @@ def _leave_out_moved(view: View, facts: Sequence[Fact], said: dict[str, list[Sup
         counts = Counter(
             (each.source_id, is_denial(fact), value_of(fact)) for fact in placed for each in said[fact.id]
         )
-        outside = any(not _is_inside(fact, each) for fact in placed for each in said[fact.id])
-        if outside or max(counts.values(), default=0) > 1:
-            told = [each for each in facts if each.scope == scope and is_of_matter(each, slot)]
+        moved = any(not _is_inside(fact, each) for fact in placed for each in said[fact.id])
+        told = [each for each in facts if each.scope == scope and is_of_matter(each, slot)]
+        apart = {s.source_id for each in told if each.slot is None for s in said.get(each.id, ())}
+        moved = moved or any(source in apart for source, _, _ in counts)
+        if moved or max(counts.values(), default=0) > 1:
             for fact_id, sources in SlotPlacer(view).sources_of(told).items():
                 said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
 
