@@ -19,7 +19,7 @@ from lamina.kernel.records import Belief, Fact, Layer
 from lamina.kernel.time import SECOND_US
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
-from lamina.pipeline.extract.values import EntityRef, Extraction, LiteralValue, Span, Triple, Utterance
+from lamina.pipeline.extract.values import EntityRef, Extraction, Kind, LiteralValue, Span, Triple, Utterance
 from lamina.store.memory import MemoryStore
 from told import DAY, START, Memory
 
@@ -29,6 +29,7 @@ STATEMENTS_MAX = 6
 REPLAYED_OF = 6
 """One history of so many is replayed, too."""
 DAYS = 40
+_PASSING: tuple[Kind, ...] = ("event", "plan")
 
 ANA = EntityRef("Ana", "ana", "person")
 SHOP = EntityRef("Shop", "shop", "thing")
@@ -50,6 +51,7 @@ class Said:
     at: int
     since: int | None
     until: int | None = None
+    kind: Kind = "attribute"
 
 
 class Reader(RulesExtractor):
@@ -72,7 +74,7 @@ def _triple(said: Said) -> Triple:
         object=EntityRef(value, value.casefold(), "place")
         if isinstance(value, str)
         else LiteralValue("integer", value),
-        kind="attribute",
+        kind=said.kind,
         confidence=said.confidence,
         evidence=Span(0, 0),
         valid_from=None if said.since is None else _day(said.since),
@@ -138,6 +140,34 @@ def of_ana(said: Sequence[Said], chance: random.Random) -> list[Said]:
     ]
 
 
+def called_off(chance: random.Random) -> list[Said]:
+    """Something that happened or was planned, and that it did not or is not, each with or without a day."""
+    kind = chance.choice(_PASSING)
+    found = []
+    for negated, at in zip((False, True), chance.sample(range(DAYS), 2), strict=True):
+        since = chance.choice(
+            [None, at - chance.randint(1, 9), *([at + chance.randint(1, 9)] if kind == "plan" else [])]
+        )
+        until = None if since is None else chance.choice([None, since + 1])
+        found.append(
+            Said(
+                SHOP,
+                "bought",
+                "Jenkins",
+                False,
+                negated,
+                0.95,
+                chance.choice([ANAS, BOBS]),
+                False,
+                at,
+                since,
+                until,
+                kind,
+            )
+        )
+    return found
+
+
 def told(said: Sequence[Said], order: Sequence[int]) -> Memory:
     clock = ManualClock(START + 2 * DAYS * DAY)
     memory = Memory(MemoryStore(clock=clock, ids=RandomIds()), clock, Reader(said))
@@ -187,6 +217,12 @@ def test_what_others_say_of_somebody_is_believed_the_same_in_any_order() -> None
     for seed in range(FIRST_SEED, FIRST_SEED + CASES):
         assert_same_in_another_order(seed, others=True)
         assert_same_in_another_order(seed, others=True, ends=True)
+
+
+def test_what_was_called_off_is_over_in_any_order() -> None:
+    for seed in range(FIRST_SEED, FIRST_SEED + CASES):
+        said = called_off(random.Random(seed))
+        assert figures(told(said, [0, 1])) == figures(told(said, [1, 0])), f"seed {seed}"
 
 
 def test_a_value_that_begins_twice_at_one_instant_is_believed_the_same_in_any_order() -> None:

@@ -109,16 +109,25 @@ class FactResolver:
             if claim.term is not None and single and not fact.negated:
                 end_values_before(event, fact, self._of_term(fact, claim.term, writes), writes)
             return
-        if fact.negated and claim.subject.id not in self._namesakes:
-            fact = self._end_denied(event, fact, writes)
+        denied = None
+        if not fact.negated and claim.subject.id not in self._namesakes:
+            denied = self._denied_later(event, fact, writes)
+        if denied is not None:
+            if not _ends_before(fact, denied):
+                return  # it never was
+            fact = _ended_by(fact, denied, denied.id)
         same = self._held(writes, claim_key=fact.claim_key)
         still_true = [held for held in same if _overlap(held, fact) and _same_due(held, fact)]
         if claim.has_ended:  # "she used to live in Porto" says of no value that holds that it does
             still_true = [held for held in still_true if held.valid_to is not None]
+        if fact.negated and claim.subject.id not in self._namesakes:
+            fact = self._end_denied(event, fact, still_true[-1].id if still_true else fact.id, writes)
         if still_true:
             self._confirm(event, still_true[-1], fact, writes)
-        else:
-            _add(event, fact, writes)
+            return
+        _add(event, fact, writes)
+        if denied is not None and denied.supersedes is None:
+            put_version(event, denied, replace(denied, supersedes=fact.id), writes)
 
     def _is_held_as_one(self, event: Event, fact: Fact, term: BoundTriple, writes: Writes) -> bool:
         """Whether a value of a term that has many by now is held from when it had one, and is said again."""
@@ -254,27 +263,48 @@ class FactResolver:
         if confirmed != held:
             put_version(event, held, confirmed, writes)
 
-    def _end_denied(self, event: Event, denial: Fact, writes: Writes) -> Fact:
+    def _end_denied(self, event: Event, denial: Fact, standing: str, writes: Writes) -> Fact:
         """ "I did not buy it after all" ends what said that she did, and supersedes it; what has a time of its own and none of it left never
-        was."""
-        affirmed = replace(denial, negated=False).claim_key
-        for held in self._held(writes, claim_key=affirmed):
-            if not ends(event, denial, held):
+        was. ``standing`` is the id of the fact that the denial is."""
+        affirmed = self._held(writes, claim_key=replace(denial, negated=False).claim_key)
+        later = self._told_later(event, affirmed)
+        for held in affirmed:
+            if held.id in later or not ends(event, denial, held):
                 continue
-            if held.valid_to is None and held.valid_from < denial.valid_from:
-                ended = replace(
-                    held,
-                    valid_to=denial.valid_from,
-                    to_offset=denial.from_offset,
-                    superseded_by=denial.id,
-                )
-                put_version(event, held, ended, writes, superseded_by=denial.id)
+            if _ends_before(held, denial):
+                put_version(event, held, _ended_by(held, denial, standing), writes, superseded_by=standing)
             elif held.valid_to is not None and _covers(denial, held):
-                drop_fact(event, held, denial.id, writes)
+                drop_fact(event, held, standing, writes)
             else:
                 continue
             denial = replace(denial, supersedes=held.id)
         return denial
+
+    def _denied_later(self, event: Event, fact: Fact, writes: Writes) -> Fact | None:
+        """What denies a fact that the event tells, and was said after it though it arrived before; the first of those that end it."""
+        denials = self._held(writes, claim_key=replace(fact, negated=True).claim_key)
+        told = self._view.events({each.event_id for each in denials}) if denials else {}
+        for each in denials:
+            said = told.get(each.event_id)
+            if said is None or said.context.observed_at <= event.context.observed_at:
+                continue
+            over = fact.valid_to is not None and _covers(each, fact)
+            if (over or _ends_before(fact, each)) and ends(said, each, fact):
+                return each
+        return None
+
+    def _told_later(self, event: Event, facts: Sequence[Fact]) -> set[str]:
+        """The ids of those facts that somebody said after the event, though it arrived before."""
+        if not facts:
+            return set()
+        said = {
+            key: {each.source_id for each in found if each.relation == Tie.EXTRACTED_FROM}
+            for key, found in self._view.supports_of([each.id for each in facts]).items()
+        }
+        told = self._view.events({each for sources in said.values() for each in sources})
+        at = event.context.observed_at
+        later = {key for key, each in told.items() if each.context.observed_at > at}
+        return {key for key, sources in said.items() if sources & later}
 
     def _end_told(self, event: Event, past: Fact, writes: Writes) -> bool:
         """ "I used to not eat meat" ends the claim that is held; whether there was one."""
@@ -314,6 +344,15 @@ class FactResolver:
         return sorted(
             facts.values(), key=lambda fact: (fact.valid_from, fact.valid_to is None, fact.position, fact.id)
         )
+
+
+def _ends_before(fact: Fact, denial: Fact) -> bool:
+    """Whether a fact has no end, and holds before what denies it."""
+    return fact.valid_to is None and fact.valid_from < denial.valid_from
+
+
+def _ended_by(fact: Fact, denial: Fact, standing: str) -> Fact:
+    return replace(fact, valid_to=denial.valid_from, to_offset=denial.from_offset, superseded_by=standing)
 
 
 def _covers(fact: Fact, held: Fact) -> bool:
