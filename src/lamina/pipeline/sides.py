@@ -7,14 +7,20 @@ says what holds there again. All of this goes by when things were said, so that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 from lamina.kernel.records import Author
 from lamina.kernel.time import FOREVER, Instant
 from lamina.pipeline.timeline import Statement, ValueEnd, ValuePeriod, timeline, turn_of
 
-__all__ = ["Side", "sides"]
+__all__ = ["Side", "ends_of_others", "sides"]
+
+_DRAWN_MAX: Final = 64
+"""How often it is looked up what holds in a matter: as often as its values change between words of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +31,24 @@ class Side:
     periods: Sequence[ValuePeriod]
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     """A word of the person themselves, by which what others had said of the matter by then ends: of one value, or of any."""
 
     at: Instant
     value: str | None
     said: Statement
 
-    def ends(self, other: Statement) -> bool:
-        return self.value is None or self.value == other.value
-
 
 def sides(statements: Sequence[Statement], endings: Sequence[ValueEnd] = ()) -> list[Side]:
     """The timelines of a matter, that of its slot first; ``endings`` are what was taken back."""
     together, beside = _parted(statements, endings)
     found = [Side(None, timeline(_ranked(together), endings))]
-    words = list(_words(together)) if beside else []
+    words = sorted(_words(together), key=lambda each: turn_of(each.said)) if beside else []
     for _, said in sorted(beside.items()):
-        over = [ValueEnd(each.value, word.at) for word in words for each in said if word.ends(each)]
-        own = [_since(each, words) for each in said]
-        found.append(Side(said[0].author, timeline(own, [*endings, *dict.fromkeys(over)])))
+        own = {value: _Bearing(value, words) for value in {each.value for each in said}}
+        over = {ValueEnd(value, at) for value, bearing in own.items() for at in bearing.instants}
+        ends = [*endings, *sorted(over, key=lambda each: (each.at, each.value))]
+        found.append(Side(said[0].author, timeline([own[each.value].told(each) for each in said], ends)))
     return found
 
 
@@ -60,35 +63,55 @@ def _parted(
     """What is on the timeline of the slot, and by their ids what authors say beside it."""
     if all(each.author is None for each in statements):
         return list(statements), {}
-    together: list[Statement] = []
+    together = _Together(endings)
     beside: dict[str, list[Statement]] = {}
     speakers: set[str | None] = set()
     for each in sorted(statements, key=turn_of):
-        if each.external:
-            together.append(each)
-            continue
         author = None if each.author is None else each.author.id
-        if author is None or speakers <= {author}:
-            together.append(each)
+        if each.external or together.holds(each, speakers - {author}):
+            together.add(each)
+        elif author is None or speakers <= {author}:
+            together.add(each)
             speakers.add(author)
-        elif _says_again(each, together, endings):
-            together.append(each)
         else:
             beside.setdefault(author, []).append(each)
-    return together, beside
+    return together.said, beside
 
 
-def _says_again(said: Statement, before: Sequence[Statement], endings: Sequence[ValueEnd]) -> bool:
-    """Whether a statement says what somebody's word has hold there, with no end."""
-    if said.is_ending or all(each.said != said.said for each in before):
-        return False
-    ended = [each for each in endings if each.at <= said.said_at]
-    return any(
-        period.said == said.said
-        and period.holds_to is None
-        and any(each.is_word for each in period.statements)
-        for period in timeline(_ranked(before), ended)
-    )
+class _Together:
+    """What is on the timeline of a slot, as far as it was said by some turn."""
+
+    def __init__(self, endings: Sequence[ValueEnd]) -> None:
+        self.said: list[Statement] = []
+        self._values: set[tuple[str, bool]] = set()
+        self._endings = endings
+        self._open: set[tuple[str, bool]] | None = None
+        self._drawn = 0
+
+    def add(self, said: Statement) -> None:
+        """Take in what was said next."""
+        self.said.append(said)
+        self._values.add(said.said)
+        goes_on = not (self._endings or said.external) and said.holds_to is None
+        if self._open is not None and not (goes_on and said.said in self._open):
+            self._open = None
+
+    def holds(self, said: Statement, others: Collection[str | None]) -> bool:
+        """Whether another's statement says what somebody's word has hold there, with no end. Of a matter in which that changes too often
+        nobody says it again."""
+        if said.author is None or said.is_ending or not others or said.said not in self._values:
+            return False
+        if self._open is None:
+            if self._drawn == _DRAWN_MAX:
+                return False
+            self._drawn += 1
+            ended = [each for each in self._endings if each.at <= said.said_at]
+            self._open = {
+                period.said
+                for period in timeline(_ranked(self.said), ended)
+                if period.holds_to is None and any(each.is_word for each in period.statements)
+            }
+        return said.said in self._open
 
 
 def _ranked(statements: Sequence[Statement]) -> list[Statement]:
@@ -111,18 +134,24 @@ def _words(statements: Sequence[Statement]) -> Iterator[_Word]:
             yield _Word(each.said_at, each.value if each.denies else None, each)
 
 
-def _since(said: Statement, words: Sequence[_Word]) -> Statement:
-    """A statement of another's as far as no word of the person themselves speaks against it: from the last one before it on, and what is
-    denied up to the next one after it."""
-    bearing = [each for each in words if each.ends(said)]
-    before = [each.at for each in bearing if turn_of(each.said) < turn_of(said)]
-    begins = max([said.holds_from, *before])
-    if begins > said.holds_from and begins < (said.holds_to or FOREVER):
-        said = replace(said, holds_from=begins)
-    if said.denies:
-        after = [
-            each.at for each in bearing if turn_of(each.said) > turn_of(said) and each.at > said.holds_from
-        ]
-        ends = min([*after, *([] if said.holds_to is None else [said.holds_to])], default=None)
-        said = replace(said, holds_to=ends)
-    return said
+class _Bearing:
+    """The words of the person that end what others say of a value, in the order in which they were said."""
+
+    def __init__(self, value: str, words: Sequence[_Word]) -> None:
+        bearing = [each for each in words if each.value is None or each.value == value]
+        self.instants = [each.at for each in bearing]
+        self._turns = [turn_of(each.said) for each in bearing]
+        self._latest = list(accumulate(self.instants, max))
+
+    def told(self, said: Statement) -> Statement:
+        """A statement of another's as far as none of them speaks against it: from the last one before it on, and what is denied up to the next
+        one after it."""
+        before = bisect_left(self._turns, turn_of(said))
+        begins = self._latest[before - 1] if before else said.holds_from
+        if said.holds_from < begins < (said.holds_to or FOREVER):
+            said = replace(said, holds_from=begins)
+        if said.denies:
+            after = [at for at in self.instants[before:] if at > said.holds_from]
+            ends = min([*after, *([] if said.holds_to is None else [said.holds_to])], default=None)
+            said = replace(said, holds_to=ends)
+        return said
