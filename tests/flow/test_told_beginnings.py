@@ -100,6 +100,37 @@ def test_what_was_over_ends_what_was_said_before_it_whenever_that_arrives(
 
 
 @pytest.mark.parametrize(
+    ("told", "days"),
+    [
+        # what is intended keeps its day, or gets it
+        (["I plan to visit Rome on October 17.", "I plan to visit Rome."], [("2026-10-17", "2026-10-18")]),
+        # ... and of days the fewer
+        (["I plan to visit Rome in October.", "I plan to visit Rome on October 17."], [("2026-10-17", "2026-10-18")]),
+        (["We're moving to Lisbon in November.", "We're moving to Lisbon."], [("2026-11-01", "2026-12-01")]),
+        (["I plan to visit Rome on October 17.", "I plan to visit Rome on November 3."], [("2026-10-17", "2026-10-18"), ("2026-11-03", "2026-11-04")]),
+        # what happened on a day is told beside what happened on none
+        (["I visited Rome on September 3.", "I visited Rome."], [None, ("2026-09-03", "2026-09-04")]),
+        (["I visited Rome in September.", "I visited Rome on September 3."], [("2026-09-03", "2026-09-04")]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("said", ["in order", "reversed"])
+@pytest.mark.parametrize("arrives", ["in order", "reversed"])
+def test_a_day_is_not_lost_by_words_that_tell_none(
+    memory: Memory, told: list[str], days: list[tuple[str, str] | None], said: str, arrives: str
+) -> None:
+    turns = [*enumerate(told if said == "in order" else reversed(told))]
+    for number, text in turns if arrives == "in order" else reversed(turns):
+        memory.tell(text, NOW + number * 3 * DAY)
+    memory.derive()
+    found = [
+        None if fact.days is None else (fact.days[0].isoformat(), fact.days[1].isoformat())
+        for fact in memory.held(Layer.FACTS)
+        if isinstance(fact, Fact) and fact.predicate in ("plans_to", "visited")
+    ]
+    assert sorted(found, key=str) == sorted(days, key=str)
+
+
+@pytest.mark.parametrize(
     ("later", "home"),
     [
         ("I moved back to Porto.", ["Porto"]),

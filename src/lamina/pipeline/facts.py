@@ -47,6 +47,7 @@ __all__ = ["FactResolver"]
 
 FACTS_PER_EVENT_MAX = 64
 _SLOT_MAX = 256
+_INTENDED = ("commitment", "plan")
 
 
 class FactResolver:
@@ -117,7 +118,7 @@ class FactResolver:
                 return  # it never was
             fact = _ended_by(fact, denied, denied.id)
         same = self._held(writes, claim_key=fact.claim_key)
-        still_true = [held for held in same if _overlap(held, fact) and _same_due(held, fact)]
+        still_true = [held for held in same if _is_same(held, fact)]
         if claim.has_ended:  # "she used to live in Porto" says of no value that holds that it does
             still_true = [held for held in still_true if held.valid_to is not None]
         if fact.negated and claim.subject.id not in self._namesakes:
@@ -253,11 +254,9 @@ class FactResolver:
                 )
 
     def _confirm(self, event: Event, held: Fact, fact: Fact, writes: Writes) -> None:
-        """The same claim again: more support, and an earlier beginning where the event reaches further back."""
+        """The same claim again: more support, and a time that says more."""
         writes.supports += stated_by(event, held.id, fact)
-        confirmed = vouched_for(held, fact)
-        if fact.valid_from < held.valid_from and (fact.days is None or fact.days != held.days):
-            confirmed = replace(confirmed, valid_from=fact.valid_from, from_offset=fact.from_offset)
+        confirmed = _timed_by(vouched_for(held, fact), fact)
         if confirmed.fades_at is not None and fact.fades_at is not None:
             confirmed = replace(confirmed, fades_at=max(confirmed.fades_at, fact.fades_at))
         if confirmed != held:
@@ -370,9 +369,39 @@ def _overlap(held: Fact, fact: Fact) -> bool:
     return _holds_at(held, fact.valid_from) and (fact.valid_to is None or held.valid_from < fact.valid_to)
 
 
-def _same_due(held: Fact, fact: Fact) -> bool:
-    """Whether two promises are one: not by their ends, since one that was done ended early, but by the day in their words."""
-    return fact.kind not in ("commitment", "plan") or held.text == fact.text
+def _is_same(held: Fact, fact: Fact) -> bool:
+    """Whether a claim without a slot says what is held. What happened on a day is another thing than what happened on none; promises are one
+    not by their ends, since one that was done ended early, but by the day in their words."""
+    if fact.kind == "event" and (held.valid_to is None) is not (fact.valid_to is None):
+        return False
+    return _overlap(held, fact) and (fact.kind not in _INTENDED or held.text == fact.text)
+
+
+def _timed_by(held: Fact, fact: Fact) -> Fact:
+    """A fact with the time of a claim that says the same, where that says more: of days the fewer, of what is intended the day, else the
+    earlier beginning."""
+    if held.days is not None and fact.days is not None:
+        if held.days[0] >= fact.days[0] and held.days[1] <= fact.days[1]:
+            return held
+        takes_all = fact.days[0] >= held.days[0] and fact.days[1] <= held.days[1]
+    elif fact.kind in _INTENDED and (held.valid_to is None) is not (fact.valid_to is None):
+        if fact.valid_to is None:
+            return held
+        takes_all = True
+    else:
+        takes_all = False
+    if takes_all:
+        return replace(
+            held,
+            valid_from=fact.valid_from,
+            valid_to=fact.valid_to,
+            from_offset=fact.from_offset,
+            to_offset=fact.to_offset,
+            fades_at=fact.fades_at,
+        )
+    if fact.valid_from < held.valid_from:
+        return replace(held, valid_from=fact.valid_from, from_offset=fact.from_offset)
+    return held
 
 
 def _holds_at(fact: Fact, moment: Instant) -> bool:
