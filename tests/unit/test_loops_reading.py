@@ -309,6 +309,8 @@ def test_another_day_is_heard(text, words, due):
         ("Done!", "", True),
         ("Never mind the dentist.", "the dentist", False),
         ("I don't need to call mum anymore.", "call mum", False),
+        ("I'm not going to call mum any more.", "call mum", False),
+        ("I've decided not to call mum after all.", "call mum", False),
         ("The trip is cancelled.", "The trip", False),
         ("I put the bins out.", "put the bins out", True),
         ("Set up the standing order this morning.", "Set up the standing order this morning", True),
@@ -348,6 +350,10 @@ def test_a_sentence_may_end_something(text, words, completed):
         "Don't forget the camera.",
         "Ana thinks I don't need the camera.",
         "Was the trip cancelled?",
+        # put off is not given up
+        "I'm not going to call mum until Monday.",
+        "I don't need to call mum today.",
+        "I've decided not to call mum before the weekend.",
     ],
 )
 def test_what_is_not_done_ends_nothing(text):

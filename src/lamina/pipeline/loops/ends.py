@@ -32,6 +32,7 @@ _NOT_YET: Final = _TABLE.pattern("not_yet")
 _STAYS_OPEN = re.compile(r"\b(?:but|though|although|however|except|only to)\b", re.IGNORECASE)
 _UNDONE: Final = _TABLE.pattern("undone")
 _DROPPED_DEEDS: Final = _TABLE.patterns("dropped_deeds")
+_PUT_OFF: Final = _TABLE.pattern("put_off")
 _STOPPED: Final = _TABLE.pattern("stopped")
 _FOR_NOW: Final = _TABLE.pattern("for_now")
 _DROPPED_THINGS: Final = _TABLE.patterns("dropped_things")
@@ -76,7 +77,8 @@ def _drops(plain: str) -> Iterator[LoopEnding]:
     for pattern in _DROPPED_DEEDS:
         match = pattern.search(plain)
         if match is not None and is_own(plain[: match.start()], plain[match.end() :]):
-            yield LoopEnding(match["what"], completed=False, confidence=0.9, way="dropped")
+            if not _PUT_OFF.search(match["what"]):
+                yield LoopEnding(match["what"], completed=False, confidence=0.9, way="dropped")
             return
     match = _STOPPED.search(plain)
     if match is not None and is_own(plain[: match.start()], plain[match.end() :]):

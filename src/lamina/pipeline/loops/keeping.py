@@ -58,7 +58,7 @@ __all__ = [
     "reference_of",
 ]
 
-EXTRACTOR: Final = "lamina-loops/12"
+EXTRACTOR: Final = "lamina-loops/13"
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 
