@@ -1,7 +1,7 @@
 """Facts: from the triples of an event to versions that stand beside, confirm or supersede earlier ones.
 
-Values of one slot (``matters.py``) follow each other in valid time (``slots.py``, by the rules of ``timeline.py``); what happened
-and what is planned has none and stands beside each other.
+Values of one slot (``matters.py``) follow each other in valid time (``slots.py``, by the rules of ``timeline.py`` and ``sides.py``);
+what happened and what is planned has none and stands beside each other.
 """
 
 from __future__ import annotations

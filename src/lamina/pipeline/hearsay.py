@@ -4,7 +4,7 @@ pastes or quotes (``language/running_speech.py``).
 Hearsay ends no word of a person's (rule 5 of ``timeline.py``). What an assistant says of the world, of what it did and of
 what it decided is its own word, as anybody's is. Of a person speak for good they themselves, and an envelope that names them as
 its subject, which takes ``scope.write.about_other`` (seed 002, 3.5.1 and 5.2). What others say of them is under its author's name
-(``beside.py``).
+(``sides.py``).
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.beside import own_slot, under_author
 from lamina.pipeline.matters import denials_of, is_denial, is_told_over, value_of
+from lamina.pipeline.said_of import StatementReader
 from lamina.pipeline.sides import Side, ends_of_others, sides
-from lamina.pipeline.statements import StatementReader
 from lamina.pipeline.timeline import Statement, ValueEnd, ValuePeriod
 from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
 from lamina.pipeline.view import View
