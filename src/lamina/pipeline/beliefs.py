@@ -217,16 +217,17 @@ def _leave_out_moved(view: View, facts: Sequence[Fact], said: dict[str, list[Sup
     for fact in facts:
         if fact.slot is not None and fact.id in said:
             matters.setdefault((fact.scope, own_slot(fact)), []).append(fact)
+    told_over = [fact for fact in facts if fact.slot is None and is_told_over(fact)]
     for (scope, slot), placed in matters.items():
         counts = Counter(
             (each.source_id, is_denial(fact), value_of(fact)) for fact in placed for each in said[fact.id]
         )
         moved = any(not _is_inside(fact, each) for fact in placed for each in said[fact.id])
-        told = [each for each in facts if each.scope == scope and is_of_matter(each, slot)]
-        apart = {s.source_id for each in told if each.slot is None for s in said.get(each.id, ())}
-        moved = moved or any(source in apart for source, _, _ in counts)
+        apart = [each for each in told_over if each.scope == scope and is_of_matter(each, slot)]
+        elsewhere = {support.source_id for each in apart for support in said.get(each.id, ())}
+        moved = moved or any(source in elsewhere for source, _, _ in counts)
         if moved or max(counts.values(), default=0) > 1:
-            for fact_id, sources in SlotPlacer(view).sources_of(told).items():
+            for fact_id, sources in SlotPlacer(view).sources_of([*placed, *apart]).items():
                 said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
 
 

@@ -9,7 +9,7 @@ from lamina.kernel.records import Author, Fact
 from lamina.pipeline.hearsay import is_hearsay
 from lamina.pipeline.matters import chain_of, is_told_over, slots_of_value
 
-__all__ = ["ends", "is_beside", "is_of_matter", "may_end", "own_slot", "under_author"]
+__all__ = ["ends", "is_of_matter", "may_end", "own_slot", "under_author"]
 
 _DIGEST_CHARS = 16
 
@@ -18,11 +18,6 @@ def under_author(slot: str, author: Author) -> str:
     """The slot of what one author says of a matter beside others."""
     subject, _, matter = slot.partition("|")
     return f"{subject}@{sha256(author.id.encode()).hexdigest()[:_DIGEST_CHARS]}|{matter}"
-
-
-def is_beside(fact: Fact) -> bool:
-    """Whether a fact stands beside what others say."""
-    return fact.is_beside
 
 
 def ends(event: Event, said: Fact, held: Fact) -> bool:

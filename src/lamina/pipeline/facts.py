@@ -33,7 +33,7 @@ from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import author_of
 from lamina.pipeline.matters import is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
-from lamina.pipeline.slots import SlotPlacer
+from lamina.pipeline.slots import SlotPlacer, valid_order
 from lamina.pipeline.speakers import given_to_speaker
 from lamina.pipeline.verdicts import EXTRACTOR as FEEDBACK
 from lamina.pipeline.verdicts import end_judged, ends_claim, judge_promise, triple_judged
@@ -340,9 +340,7 @@ class FactResolver:
                 or (subject is not None and (record.subject.id, record.predicate) == (subject, predicate))
             ):
                 facts[record.id] = record
-        return sorted(
-            facts.values(), key=lambda fact: (fact.valid_from, fact.valid_to is None, fact.position, fact.id)
-        )
+        return sorted(facts.values(), key=valid_order)
 
 
 def _ends_before(fact: Fact, denial: Fact) -> bool:
@@ -381,16 +379,13 @@ def _timed_by(held: Fact, fact: Fact) -> Fact:
     """A fact with the time of a claim that says the same, where that says more: of days the fewer, of what is intended the day, else the
     earlier beginning."""
     if held.days is not None and fact.days is not None:
-        if held.days[0] >= fact.days[0] and held.days[1] <= fact.days[1]:
-            return held
-        takes_all = fact.days[0] >= held.days[0] and fact.days[1] <= held.days[1]
-    elif fact.kind in _INTENDED and (held.valid_to is None) is not (fact.valid_to is None):
-        if fact.valid_to is None:
-            return held
-        takes_all = True
+        keeps, takes = _covers(fact, held), _covers(held, fact)
     else:
-        takes_all = False
-    if takes_all:
+        differs = fact.kind in _INTENDED and (held.valid_to is None) is not (fact.valid_to is None)
+        keeps, takes = differs and fact.valid_to is None, differs
+    if keeps:
+        return held
+    if takes:
         return replace(
             held,
             valid_from=fact.valid_from,

@@ -25,7 +25,7 @@ from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouche
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
-__all__ = ["SlotPlacer"]
+__all__ = ["SlotPlacer", "valid_order"]
 
 
 class SlotPlacer:
@@ -280,7 +280,7 @@ def _in_order(told: Sequence[Fact], slot: str) -> tuple[list[Fact], frozenset[st
     """What is told of a matter, values and denials each in valid order, then what stands apart as if it were in the slot, and the ids of that."""
     apart = frozenset(each.id for each in told if each.slot is None)
     placed = [each if each.slot is not None else replace(each, slot=slot) for each in told]
-    return sorted(placed, key=lambda each: (each.id in apart, is_denial(each), *_valid_order(each))), apart
+    return sorted(placed, key=lambda each: (each.id in apart, is_denial(each), *valid_order(each))), apart
 
 
 def _has_sides(facts: Sequence[Fact]) -> bool:
@@ -297,7 +297,8 @@ def _slot_of(slot: str, side: Side, period: ValuePeriod) -> str | None:
     return own if side.author is None else under_author(own, side.author)
 
 
-def _valid_order(fact: Fact) -> tuple[Instant, bool, int, str]:
+def valid_order(fact: Fact) -> tuple[Instant, bool, int, str]:
+    """By when facts hold, those that have ended first, then by when they were told."""
     return fact.valid_from, fact.valid_to is None, fact.position, fact.id
 
 

@@ -116,12 +116,15 @@ def timeline(statements: Sequence[Statement], endings: Sequence[ValueEnd] = ()) 
     """The periods of a slot: of values in valid order, none overlapping another, then of what was denied, then what stands apart."""
     own = _told([each for each in statements if not each.external], endings)
     others = _told([each for each in statements if each.external], endings)
-    if not (others.placed or others.denied or others.over):
-        return [*_with_over(own.periods, own.over), *own.denied, *_apart(own.periods, own.over)]
-    ending = [*own.endings, *(replace(each, external=True) for each in others.endings if each not in endings)]
-    ending += [ValueEnd(each.value, each.holds_from, external=True) for each in own.denied]
-    periods = _swept({**own.placed, **others.placed, **_before(_giving_way(own, others))}, ending)
-    denied, over = _denied_beside(own, others, periods), [*own.over, *others.over]
+    periods, denied, over = own.periods, own.denied, [*own.over, *others.over]
+    if others.placed or others.denied:
+        ending = [
+            *own.endings,
+            *(replace(each, external=True) for each in others.endings if each not in endings),
+        ]
+        ending += [ValueEnd(each.value, each.holds_from, external=True) for each in own.denied]
+        periods = _swept({**own.placed, **others.placed, **_before(_giving_way(own, others))}, ending)
+        denied = _denied_beside(own, others, periods)
     return [*_with_over(periods, over), *denied, *_apart(periods, over)]
 
 
