@@ -7,165 +7,21 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import Any
 
 from given import ManualClock
-from lamina.kernel.events import Party, Trust
+from lamina.kernel.events import Trust
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.records import Belief, Fact, Layer
-from lamina.kernel.time import SECOND_US
-from lamina.language.temporal import find_times
-from lamina.pipeline.extract.extractor import RulesExtractor
-from lamina.pipeline.extract.values import EntityRef, Extraction, Kind, LiteralValue, Span, Triple, Utterance
 from lamina.store.memory import MemoryStore
+from statements import DAYS, Reader, Said, history, of_ana, passing, with_ends
 from told import DAY, START, Memory
 
 CASES = int(os.environ.get("BELIEF_CASES", "120"))
 FIRST_SEED = int(os.environ.get("SIMULATION_SEED", "1")) * 1_000_000
-STATEMENTS_MAX = 6
 REPLAYED_OF = 6
 """One history of so many is replayed, too."""
-DAYS = 40
-_PASSING: tuple[Kind, ...] = ("event", "plan")
-
-ANA = EntityRef("Ana", "ana", "person")
-SHOP = EntityRef("Shop", "shop", "thing")
-ANAS, BOBS = Party("user:ana", "user", "Ana"), Party("user:bob", "user", "Bob")
-
-
-@dataclass(frozen=True)
-class Said:
-    """A statement: what it claims, who says it on which day, and for when."""
-
-    subject: EntityRef
-    predicate: str
-    value: str | int
-    single: bool
-    negated: bool
-    confidence: float
-    speaker: Party
-    is_read: bool
-    at: int
-    since: int | None
-    until: int | None = None
-    kind: Kind = "attribute"
-
-
-class Reader(RulesExtractor):
-    """Reads statements by their number: words are not what is tried here."""
-
-    def __init__(self, said: Sequence[Said]) -> None:
-        super().__init__(find_times, use_parser=False)
-        self._said = said
-
-    def extract(self, utterances: Sequence[Utterance]) -> Iterator[Extraction]:
-        for utterance in utterances:
-            yield Extraction(triples=(_triple(self._said[int(utterance.text)]),))
-
-
-def _triple(said: Said) -> Triple:
-    value = said.value
-    return Triple(
-        subject=said.subject,
-        predicate=said.predicate,
-        object=EntityRef(value, value.casefold(), "place")
-        if isinstance(value, str)
-        else LiteralValue("integer", value),
-        kind=said.kind,
-        confidence=said.confidence,
-        evidence=Span(0, 0),
-        valid_from=None if said.since is None else _day(said.since),
-        valid_to=None if said.until is None else _day(said.until),
-        negated=said.negated,
-        single_valued=said.single,
-    )
-
-
-def _day(number: int) -> datetime:
-    return datetime.fromtimestamp((START + number * DAY) // SECOND_US, UTC)
-
-
-def history(chance: random.Random) -> list[Said]:
-    matter = chance.choice(["lives_in", "seats", "uses"])
-    single = matter != "uses"
-    is_of_ana = matter != "seats" and chance.random() < 0.5
-    found = []
-    for at in chance.sample(range(DAYS), chance.randint(2, STATEMENTS_MAX)):
-        value: str | int = (
-            chance.choice([100, 200, 300]) if matter == "seats" else chance.choice(["Oslo", "Turku", "Graz"])
-        )
-        since = chance.choice([None, None, None, at - chance.randint(1, 12)])
-        is_read = chance.random() < 0.15
-        found.append(
-            Said(
-                ANA if is_of_ana else SHOP,
-                matter,
-                value if single else "Jenkins",
-                single,
-                chance.random() < (0.15 if single else 0.5),
-                chance.choice([0.95, 0.95, 0.6, 0.4]),
-                ANAS if is_of_ana else chance.choice([ANAS, BOBS]),
-                is_read,
-                at,
-                since,
-            )
-        )
-    return found
-
-
-def with_ends(said: Sequence[Said], chance: random.Random) -> list[Said]:
-    """The statements, some of which tell an end: most of these, without a beginning, say that a value was over."""
-    return [
-        replace(each, until=(each.at if each.since is None else each.since) + chance.randint(-3, 8))
-        if not each.negated and chance.random() < 0.2
-        else each
-        for each in said
-    ]
-
-
-def of_ana(said: Sequence[Said], chance: random.Random) -> list[Said]:
-    """The statements, all of them about Ana, who says most of them herself."""
-    return [
-        replace(
-            each,
-            subject=ANA,
-            predicate="lives_in" if each.predicate == "seats" else each.predicate,
-            value=each.value if isinstance(each.value, str) else "Oslo",
-            speaker=chance.choice([ANAS, ANAS, BOBS]),
-        )
-        for each in said
-    ]
-
-
-def called_off(chance: random.Random) -> list[Said]:
-    """Something that happened or was planned, and that it did not or is not, each with or without a day."""
-    kind = chance.choice(_PASSING)
-    found = []
-    for negated, at in zip((False, True), chance.sample(range(DAYS), 2), strict=True):
-        since = chance.choice(
-            [None, at - chance.randint(1, 9), *([at + chance.randint(1, 9)] if kind == "plan" else [])]
-        )
-        until = None if since is None else chance.choice([None, since + 1])
-        found.append(
-            Said(
-                SHOP,
-                "bought",
-                "Jenkins",
-                False,
-                negated,
-                0.95,
-                chance.choice([ANAS, BOBS]),
-                False,
-                at,
-                since,
-                until,
-                kind,
-            )
-        )
-    return found
 
 
 def told(said: Sequence[Said], order: Sequence[int]) -> Memory:
@@ -219,10 +75,13 @@ def test_what_others_say_of_somebody_is_believed_the_same_in_any_order() -> None
         assert_same_in_another_order(seed, others=True, ends=True)
 
 
-def test_what_was_called_off_is_over_in_any_order() -> None:
+def test_what_happened_and_was_planned_is_the_same_in_any_order() -> None:
     for seed in range(FIRST_SEED, FIRST_SEED + CASES):
-        said = called_off(random.Random(seed))
-        assert figures(told(said, [0, 1])) == figures(told(said, [1, 0])), f"seed {seed}"
+        chance = random.Random(seed)
+        said = passing(chance)
+        order = chance.sample(range(len(said)), len(said))
+        by_day = sorted(order, key=lambda number: said[number].at)
+        assert figures(told(said, by_day)) == figures(told(said, order)), f"seed {seed}, told {order}"
 
 
 def test_a_value_that_begins_twice_at_one_instant_is_believed_the_same_in_any_order() -> None:

@@ -31,14 +31,13 @@ from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.kernel.time import Instant
 from lamina.pipeline.bearing import BelievedMatter, beliefs_held, facts_told, matter_of
-from lamina.pipeline.beside import is_of_matter, own_slot
 from lamina.pipeline.deletions import deletion_of
 from lamina.pipeline.evidence import Attested, Conviction, Testimony, convictions
 from lamina.pipeline.hearsay import is_hearsay
-from lamina.pipeline.matters import is_denial, is_shared, is_told_over, value_of
+from lamina.pipeline.matters import is_shared, is_told_over
+from lamina.pipeline.moved import is_inside, leave_out_moved
 from lamina.pipeline.posterior import Posterior
 from lamina.pipeline.senders import Senders, SentFacts
-from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.travelling import travelled
 from lamina.pipeline.view import View
 from lamina.pipeline.voices import independent, voices_of
@@ -167,7 +166,7 @@ class BeliefReviser:
             fact_id: [s for s in found if s.relation == Tie.EXTRACTED_FROM]
             for fact_id, found in supports.items()
         }
-        _leave_out_moved(view, facts, said)
+        leave_out_moved(view, facts, said)
         said = {fact.id: _strongest(fact, said[fact.id]) for fact in facts if fact.id in said}
         events = self._sources({each.source_id for found in said.values() for each in found})
         return [
@@ -211,26 +210,6 @@ class BeliefReviser:
         }
 
 
-def _leave_out_moved(view: View, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
-    """Drop what supports one fact of a matter and was placed at another since; seldom is there any."""
-    matters: dict[tuple[Scope, str], list[Fact]] = {}
-    for fact in facts:
-        if fact.slot is not None and fact.id in said:
-            matters.setdefault((fact.scope, own_slot(fact)), []).append(fact)
-    told_over = [fact for fact in facts if fact.slot is None and is_told_over(fact)]
-    for (scope, slot), placed in matters.items():
-        counts = Counter(
-            (each.source_id, is_denial(fact), value_of(fact)) for fact in placed for each in said[fact.id]
-        )
-        moved = any(not _is_inside(fact, each) for fact in placed for each in said[fact.id])
-        apart = [each for each in told_over if each.scope == scope and is_of_matter(each, slot)]
-        elsewhere = {support.source_id for each in apart for support in said.get(each.id, ())}
-        moved = moved or any(source in elsewhere for source, _, _ in counts)
-        if moved or max(counts.values(), default=0) > 1:
-            for fact_id, sources in SlotPlacer(view).sources_of([*placed, *apart]).items():
-                said[fact_id] = [each for each in said[fact_id] if each.source_id in sources]
-
-
 def _without_words(drawn: Sequence[Conviction], told: Sequence[_Told]) -> set[int]:
     """The convictions for which nothing speaks but events whose words were erased: they go on, and none begins."""
     worded = {fact.id for fact, _, event in told if event.redacted_by is None}
@@ -255,15 +234,10 @@ def _strongest(fact: Fact, said: Sequence[Support]) -> list[Support]:
     word counts."""
     groups: dict[tuple[str | None, bool], list[Support]] = {}
     for each in said:
-        groups.setdefault((each.actor, _is_inside(fact, each)), []).append(each)
+        groups.setdefault((each.actor, is_inside(fact, each)), []).append(each)
     for group in groups.values():
         group.sort(key=lambda each: (-each.weight, -each.since, each.source_id))
     return [each for group in groups.values() for each in group[:_WORDS_MAX]]
-
-
-def _is_inside(fact: Fact, said: Support) -> bool:
-    """Whether what was said of a fact is of its time; what is not may have been placed elsewhere since."""
-    return fact.valid_from <= said.since and (fact.valid_to is None or said.since < fact.valid_to)
 
 
 def _is_of(matter: BelievedMatter, fact: Fact) -> bool:

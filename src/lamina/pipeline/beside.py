@@ -20,17 +20,20 @@ def under_author(slot: str, author: Author) -> str:
     return f"{subject}@{sha256(author.id.encode()).hexdigest()[:_DIGEST_CHARS]}|{matter}"
 
 
-def ends(event: Event, said: Fact, held: Fact) -> bool:
+def ends(said: Fact, held: Fact) -> bool:
     """Whether what is said of a fact may end it: hearsay ends nobody's word, and a person's word of another only their own."""
-    return held.external or (not said.external and may_end(event, held, said.said_by))
+    return held.external or (not said.external and _is_own(held, said.said_by))
 
 
 def may_end(event: Event, held: Fact, author: Author | None) -> bool:
     """Whether an event may end a fact by other words than a claim; ``author`` speaks in it of another person."""
     if held.external:
         return True
-    own = author is None or (held.said_by is not None and held.said_by.id == author.id)
-    return own and not is_hearsay(event, held.kind, held.predicate)
+    return _is_own(held, author) and not is_hearsay(event, held.kind, held.predicate)
+
+
+def _is_own(held: Fact, author: Author | None) -> bool:
+    return author is None or (held.said_by is not None and held.said_by.id == author.id)
 
 
 def own_slot(fact: Fact) -> str:

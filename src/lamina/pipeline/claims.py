@@ -25,6 +25,7 @@ __all__ = [
     "ToldClaim",
     "claim_of",
     "fact_of",
+    "fades_from",
     "key_of",
     "object_of",
     "slot_of_claim",
@@ -140,9 +141,14 @@ def fact_of(view: View, claim: ToldClaim, ordinal: int, extractor: str) -> Fact:
         slot=slot,
         from_offset=event.offset,
         to_offset=None if claim.valid_to is None else event.offset,
-        fades_at=claim.observed_at + _FADES if triple.kind == _PLAN and claim.valid_to is None else None,
+        fades_at=fades_from(triple.kind, claim.observed_at, claim.valid_to),
         binding=None if claim.term is None else claim.term.binding,
     )
+
+
+def fades_from(kind: str, said_at: Instant, valid_to: Instant | None) -> Instant | None:
+    """From when on what was said once is no longer told as current: a plan without a day."""
+    return said_at + _FADES if kind == _PLAN and valid_to is None else None
 
 
 def slot_of_claim(claim: ToldClaim) -> str | None:

@@ -22,7 +22,7 @@ __all__ = ["DERIVED_BY"]
 
 DERIVED_BY: Final[Mapping[str, str]] = {
     "facts": NAME,
-    "timelines": "1",
+    "timelines": "2",
     "quarantine": "1",
     "corrections": f"{CORRECTIONS}.1",
     "feedback": FEEDBACK,

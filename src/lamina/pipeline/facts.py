@@ -1,7 +1,7 @@
 """Facts: from the triples of an event to versions that stand beside, confirm or supersede earlier ones.
 
 Values of one slot (``matters.py``) follow each other in valid time (``slots.py``, by the rules of ``timeline.py`` and ``sides.py``);
-what happened and what is planned has none and stands beside each other.
+what happened and what is planned has none (``occasions.py``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from lamina.kernel.records import (
     value_slot,
 )
 from lamina.kernel.ties import Tie
-from lamina.kernel.time import Instant
 from lamina.language.entities import entity_id, normalise_name
 from lamina.pipeline.beside import ends, is_of_matter, may_end
 from lamina.pipeline.claims import PERSON, ToldClaim, claim_of, fact_of, key_of, object_of, slot_of_claim
@@ -33,11 +32,13 @@ from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import author_of
 from lamina.pipeline.matters import is_shared, slot_of, words_of
 from lamina.pipeline.namesakes import introduces, is_another
+from lamina.pipeline.occasions import holds_at, is_same, overlap, retold
+from lamina.pipeline.passing import OccasionPlacer
 from lamina.pipeline.slots import SlotPlacer, valid_order
 from lamina.pipeline.speakers import given_to_speaker
 from lamina.pipeline.verdicts import EXTRACTOR as FEEDBACK
 from lamina.pipeline.verdicts import end_judged, ends_claim, judge_promise, triple_judged
-from lamina.pipeline.versions import drop_fact, put_version, stated_by, support_of, supports_of, vouched_for
+from lamina.pipeline.versions import put_version, stated_by, support_of, supports_of
 from lamina.pipeline.view import View
 from lamina.pipeline.vocabularies.cardinality import end_denied_value, end_values_before, value_of_one
 from lamina.pipeline.vocabularies.fitting import BoundTriple, taken_back_by_term
@@ -47,7 +48,6 @@ __all__ = ["FactResolver"]
 
 FACTS_PER_EVENT_MAX = 64
 _SLOT_MAX = 256
-_INTENDED = ("commitment", "plan")
 
 
 class FactResolver:
@@ -56,6 +56,7 @@ class FactResolver:
     def __init__(self, view: View) -> None:
         self._view = view
         self._slots = SlotPlacer(view)
+        self._occasions = OccasionPlacer(view)
         self._namesakes: frozenset[str] = frozenset()
 
     def resolve(self, extraction: Extraction, extractor: str) -> Writes:
@@ -92,43 +93,39 @@ class FactResolver:
         if claim.triple.single_valued and claim.subject.id in self._namesakes:
             fact = replace(fact, slot=None)
         single, of_person = claim.triple.single_valued, claim.is_of_person
-        if claim.has_ended:
-            doubtful = fact.negated or claim.subject.id in self._namesakes
-            if not doubtful and (slot := slot_of_claim(claim)) is not None:
-                self._in_slot(replace(fact, slot=slot), slot, writes, single=single, of_person=of_person)
-                return
-            if self._end_told(event, fact, writes):
-                return
-        if fact.slot is not None:
-            if (
-                claim.term is not None
-                and not single
-                and self._is_held_as_one(event, fact, claim.term, writes)
-            ):
-                return
-            self._in_slot(fact, fact.slot, writes, single=single, of_person=of_person)
-            if claim.term is not None and single and not fact.negated:
-                end_values_before(event, fact, self._of_term(fact, claim.term, writes), writes)
+        slot, doubtful = slot_of_claim(claim), claim.subject.id in self._namesakes
+        if slot is None and not doubtful:
+            self._occasions.place(self._of_claim(fact, writes), fact, writes)
             return
-        denied = None
-        if not fact.negated and claim.subject.id not in self._namesakes:
-            denied = self._denied_later(event, fact, writes)
-        if denied is not None:
-            if not _ends_before(fact, denied):
-                return  # it never was
-            fact = _ended_by(fact, denied, denied.id)
-        same = self._held(writes, claim_key=fact.claim_key)
-        still_true = [held for held in same if _is_same(held, fact)]
-        if claim.has_ended:  # "she used to live in Porto" says of no value that holds that it does
-            still_true = [held for held in still_true if held.valid_to is not None]
-        if fact.negated and claim.subject.id not in self._namesakes:
-            fact = self._end_denied(event, fact, still_true[-1].id if still_true else fact.id, writes)
-        if still_true:
-            self._confirm(event, still_true[-1], fact, writes)
+        if claim.has_ended and slot is not None and not (fact.negated or doubtful):
+            self._in_slot(replace(fact, slot=slot), slot, writes, single=single, of_person=of_person)
             return
-        _add(event, fact, writes)
-        if denied is not None and denied.supersedes is None:
-            put_version(event, denied, replace(denied, supersedes=fact.id), writes)
+        if fact.slot is None:
+            self._stand_apart(event, fact, claim, writes)
+            return
+        if claim.term is not None and not single and self._is_held_as_one(event, fact, claim.term, writes):
+            return
+        self._in_slot(fact, fact.slot, writes, single=single, of_person=of_person)
+        if claim.term is not None and single and not fact.negated:
+            end_values_before(event, fact, self._of_term(fact, claim.term, writes), writes)
+
+    def _stand_apart(self, event: Event, fact: Fact, claim: ToldClaim, writes: Writes) -> None:
+        """Place what competes with nothing: of somebody who may be another of the name, or "I used to not eat meat"."""
+        if claim.has_ended and self._end_told(event, fact, writes):
+            return
+        same = [each for each in self._held(writes, claim_key=fact.claim_key) if is_same(each, fact)]
+        if claim.has_ended:  # it says of nothing that holds that it does
+            same = [each for each in same if each.valid_to is not None]
+        if same:
+            self._confirm(event, same[-1], fact, writes)
+        else:
+            _add(event, fact, writes)
+
+    def _of_claim(self, fact: Fact, writes: Writes) -> list[Fact]:
+        """What is held of a claim without a slot, and of its denial."""
+        keys = [replace(fact, negated=negated).claim_key for negated in (False, True)]
+        found = [each for key in keys for each in self._held(writes, claim_key=key)]
+        return [each for each in found if each.slot is None and not isinstance(each, Loop)]
 
     def _is_held_as_one(self, event: Event, fact: Fact, term: BoundTriple, writes: Writes) -> bool:
         """Whether a value of a term that has many by now is held from when it had one, and is said again."""
@@ -138,7 +135,7 @@ class FactResolver:
         if fact.negated:
             end_denied_value(event, fact, held, writes)
             return False
-        if _overlap(held, fact):
+        if overlap(held, fact):
             self._confirm(event, held, fact, writes)
             return True
         return False
@@ -200,7 +197,7 @@ class FactResolver:
             held = [
                 fact
                 for fact in self._held(writes, claim_key=judged)
-                if _holds_at(fact, event.context.observed_at)
+                if holds_at(fact, event.context.observed_at)
             ]
             if end_judged(self._view, held, feedback, writes):
                 return
@@ -244,7 +241,7 @@ class FactResolver:
             meant = taken.object is None or words_of(held.object) == words_of(
                 object_of(self._view, taken.object)
             )
-            if meant and held.valid_from <= at and _holds_at(held, at) and may_end(event, held, author):
+            if meant and held.valid_from <= at and holds_at(held, at) and may_end(event, held, author):
                 ended = replace(held, valid_to=max(at, held.valid_from + 1), to_offset=event.offset)
                 put_version(event, held, ended, writes)
                 writes.supports.append(
@@ -256,54 +253,8 @@ class FactResolver:
     def _confirm(self, event: Event, held: Fact, fact: Fact, writes: Writes) -> None:
         """The same claim again: more support, and a time that says more."""
         writes.supports += stated_by(event, held.id, fact)
-        confirmed = _timed_by(vouched_for(held, fact), fact)
-        if confirmed.fades_at is not None and fact.fades_at is not None:
-            confirmed = replace(confirmed, fades_at=max(confirmed.fades_at, fact.fades_at))
-        if confirmed != held:
-            put_version(event, held, confirmed, writes)
-
-    def _end_denied(self, event: Event, denial: Fact, standing: str, writes: Writes) -> Fact:
-        """ "I did not buy it after all" ends what said that she did, and supersedes it; what has a time of its own and none of it left never
-        was. ``standing`` is the id of the fact that the denial is."""
-        affirmed = self._held(writes, claim_key=replace(denial, negated=False).claim_key)
-        later = self._told_later(event, affirmed)
-        for held in affirmed:
-            if held.id in later or not ends(event, denial, held):
-                continue
-            if _ends_before(held, denial):
-                put_version(event, held, _ended_by(held, denial, standing), writes, superseded_by=standing)
-            elif held.valid_to is not None and _covers(denial, held):
-                drop_fact(event, held, standing, writes)
-            else:
-                continue
-            denial = replace(denial, supersedes=held.id)
-        return denial
-
-    def _denied_later(self, event: Event, fact: Fact, writes: Writes) -> Fact | None:
-        """What denies a fact that the event tells, and was said after it though it arrived before; the first of those that end it."""
-        denials = self._held(writes, claim_key=replace(fact, negated=True).claim_key)
-        told = self._view.events({each.event_id for each in denials}) if denials else {}
-        for each in denials:
-            said = told.get(each.event_id)
-            if said is None or said.context.observed_at <= event.context.observed_at:
-                continue
-            over = fact.valid_to is not None and _covers(each, fact)
-            if (over or _ends_before(fact, each)) and ends(said, each, fact):
-                return each
-        return None
-
-    def _told_later(self, event: Event, facts: Sequence[Fact]) -> set[str]:
-        """The ids of those facts that somebody said after the event, though it arrived before."""
-        if not facts:
-            return set()
-        said = {
-            key: {each.source_id for each in found if each.relation == Tie.EXTRACTED_FROM}
-            for key, found in self._view.supports_of([each.id for each in facts]).items()
-        }
-        told = self._view.events({each for sources in said.values() for each in sources})
-        at = event.context.observed_at
-        later = {key for key, each in told.items() if each.context.observed_at > at}
-        return {key for key, sources in said.items() if sources & later}
+        if (told := retold(held, fact)) != held:
+            put_version(event, held, told, writes)
 
     def _end_told(self, event: Event, past: Fact, writes: Writes) -> bool:
         """ "I used to not eat meat" ends the claim that is held; whether there was one."""
@@ -311,7 +262,7 @@ class FactResolver:
         held = [
             fact
             for fact in self._held(writes, claim_key=past.claim_key)
-            if fact.valid_to is None and fact.valid_from < past.valid_to and ends(event, past, fact)
+            if fact.valid_to is None and fact.valid_from < past.valid_to and ends(past, fact)
         ]
         for fact in held:
             ended = replace(fact, valid_to=past.valid_to, to_offset=past.to_offset)
@@ -343,69 +294,9 @@ class FactResolver:
         return sorted(facts.values(), key=valid_order)
 
 
-def _ends_before(fact: Fact, denial: Fact) -> bool:
-    """Whether a fact has no end, and holds before what denies it."""
-    return fact.valid_to is None and fact.valid_from < denial.valid_from
-
-
-def _ended_by(fact: Fact, denial: Fact, standing: str) -> Fact:
-    return replace(fact, valid_to=denial.valid_from, to_offset=denial.from_offset, superseded_by=standing)
-
-
-def _covers(fact: Fact, held: Fact) -> bool:
-    """Whether a claim holds for all of the time of one that has an end."""
-    if fact.days is not None and held.days is not None:
-        return fact.days[0] <= held.days[0] and held.days[1] <= fact.days[1]
-    ends = fact.valid_to is not None and held.valid_to is not None and held.valid_to <= fact.valid_to
-    return fact.valid_from <= held.valid_from and (fact.valid_to is None or ends)
-
-
-def _overlap(held: Fact, fact: Fact) -> bool:
-    """Whether two claims hold at one time; of days whether they share one, whatever clocks they were told by."""
-    if held.days is not None and fact.days is not None:
-        return held.days[0] < fact.days[1] and fact.days[0] < held.days[1]
-    return _holds_at(held, fact.valid_from) and (fact.valid_to is None or held.valid_from < fact.valid_to)
-
-
-def _is_same(held: Fact, fact: Fact) -> bool:
-    """Whether a claim without a slot says what is held. What happened on a day is another thing than what happened on none; promises are one
-    not by their ends, since one that was done ended early, but by the day in their words."""
-    if fact.kind == "event" and (held.valid_to is None) is not (fact.valid_to is None):
-        return False
-    return _overlap(held, fact) and (fact.kind not in _INTENDED or held.text == fact.text)
-
-
-def _timed_by(held: Fact, fact: Fact) -> Fact:
-    """A fact with the time of a claim that says the same, where that says more: of days the fewer, of what is intended the day, else the
-    earlier beginning."""
-    if held.days is not None and fact.days is not None:
-        keeps, takes = _covers(fact, held), _covers(held, fact)
-    else:
-        differs = fact.kind in _INTENDED and (held.valid_to is None) is not (fact.valid_to is None)
-        keeps, takes = differs and fact.valid_to is None, differs
-    if keeps:
-        return held
-    if takes:
-        return replace(
-            held,
-            valid_from=fact.valid_from,
-            valid_to=fact.valid_to,
-            from_offset=fact.from_offset,
-            to_offset=fact.to_offset,
-            fades_at=fact.fades_at,
-        )
-    if fact.valid_from < held.valid_from:
-        return replace(held, valid_from=fact.valid_from, from_offset=fact.from_offset)
-    return held
-
-
-def _holds_at(fact: Fact, moment: Instant) -> bool:
-    return fact.valid_to is None or moment < fact.valid_to
-
-
 def _add(event: Event, fact: Fact, writes: Writes) -> None:
     writes.records.append(fact)
-    writes.supports += stated_by(event, fact.id, fact)
+    writes.supports += supports_of(event, fact.id, fact)
 
 
 def _note_mentions(event: Event, extraction: Extraction, writes: Writes) -> None:

@@ -13,6 +13,7 @@ from lamina.kernel.records import Fact, ObjectValue, value_slot
 from lamina.language.entities import normalise_name
 
 __all__ = [
+    "PASSING",
     "chain_of",
     "denials_of",
     "is_denial",
@@ -24,7 +25,7 @@ __all__ = [
     "words_of",
 ]
 
-_PASSING: Final = frozenset({"event", "plan", "commitment"})
+PASSING: Final = frozenset({"event", "plan", "commitment"})
 """What happened or is to be done is not a state that a later word ends."""
 
 
@@ -41,7 +42,7 @@ def slot_of(
     if single:
         slot = value_slot(subject_id, predicate)
         return denials_of(slot) if negated else slot
-    return None if kind in _PASSING else f"{subject_id}|{family_of(predicate)[0]} {words_of(value)}"
+    return None if kind in PASSING else f"{subject_id}|{family_of(predicate)[0]} {words_of(value)}"
 
 
 def slots_of_value(fact: Fact) -> tuple[str | None, ...]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
 
-from lamina.kernel.events import Event
+from lamina.kernel.events import Event, Trust
+from lamina.kernel.local import Offset
 from lamina.kernel.records import Author, Fact, Support
 from lamina.kernel.ties import Tie
+from lamina.kernel.time import Instant
+from lamina.pipeline.claims import fades_from
 from lamina.pipeline.hearsay import author_of, is_assistants, is_hearsay
 from lamina.pipeline.matters import is_denial, value_of
+from lamina.pipeline.occasions import Word
 from lamina.pipeline.timeline import Statement
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
@@ -17,6 +22,23 @@ from lamina.store.ports.writes import Writes
 __all__ = ["StatementReader"]
 
 _USER: Final = "user"
+
+
+class _Told(NamedTuple):
+    """What one event says of a fact, as it has it."""
+
+    held: Fact
+    source_id: str
+    since: Instant
+    until: Instant | None
+    said_at: Instant
+    weight: float
+    external: bool
+    by_assistant: bool
+    handed_over: bool
+    offset: Offset | None
+    author: Author | None
+    trust: Trust
 
 
 class StatementReader:
@@ -28,40 +50,24 @@ class StatementReader:
 
     def statements(self, chain: Sequence[Fact], fact: Fact | None, writes: Writes) -> list[Statement]:
         """What was said of the matter, by this event too."""
-        ids = [each.id for each in chain]
-        supports = self.supports(ids, writes)
-        sources = {each.source_id for each in supports}
-        events = dict(self._view.events(sources - {self._event.id}))
-        if fact is not None or self._event.id in sources:
-            events[self._event.id] = self._event
-        of_person = self._is_person([*chain, *([] if fact is None else [fact])], events.values())
-        handed = {(s.record_id, s.source_id) for s in supports if s.relation == Tie.HANDED_OVER_IN}
-        ends = {(s.record_id, s.source_id): s.since for s in supports if s.relation == Tie.HELD_UNTIL}
-        by_id = {each.id: (order, each) for order, each in enumerate(chain)}
         found: dict[tuple[str, bool, str], Statement] = {}
-        for support in supports:
-            if support.relation != Tie.EXTRACTED_FROM:
-                continue
-            order, held = by_id[support.record_id]
-            source = events.get(support.source_id)
-            about = held.kind, held.predicate
-            handed_over = (held.id, support.source_id) in handed
-            until = ends.get((held.id, support.source_id))
+        orders = {each.id: order for order, each in enumerate(chain)}
+        for each in self._told(chain, fact, writes):
             said = Statement(
-                value_of(held),
-                support.source_id,
-                support.since,
-                until,
-                max(support.since, until or 0) if source is None else source.context.observed_at,
-                order,
-                is_denial(held),
-                held.external if source is None else handed_over or is_hearsay(source, *about),
-                support.weight,
-                held.by_assistant if source is None else is_assistants(source, *about),
-                held.from_offset if source is None else source.offset,
-                handed_over,
-                self._author(held, source) if of_person else None,
-                trust=held.trust if source is None else source.origin.trust,
+                value_of(each.held),
+                each.source_id,
+                each.since,
+                each.until,
+                each.said_at,
+                orders[each.held.id],
+                is_denial(each.held),
+                each.external,
+                each.weight,
+                each.by_assistant,
+                each.offset,
+                each.handed_over,
+                each.author,
+                trust=each.trust,
             )
             found.setdefault((*said.said, said.source), said)
         if fact is not None:
@@ -84,6 +90,60 @@ class StatementReader:
             )
             found[*said.said, own] = said
         return list(found.values())
+
+    def words(self, held: Sequence[Fact], writes: Writes) -> list[Word]:
+        """What was said of a claim without a slot, and against it, each word once."""
+        found: dict[tuple[bool, str, Instant, Instant | None], Word] = {}
+        for each in self._told(held, None, writes):
+            fact = replace(
+                each.held,
+                event_id=each.source_id,
+                valid_from=each.since,
+                valid_to=each.until,
+                from_offset=each.offset,
+                to_offset=None if each.until is None else each.offset,
+                external=each.external,
+                confidence=each.weight,
+                trust=Trust.EXTERNAL if each.external else each.trust,
+                by_assistant=each.by_assistant,
+                handed_over=each.handed_over,
+                said_by=None if each.external else each.author,
+                fades_at=fades_from(each.held.kind, each.said_at, each.until),
+            )
+            found.setdefault((fact.negated, each.source_id, each.since, each.until), Word(fact, each.said_at))
+        return list(found.values())
+
+    def _told(self, chain: Sequence[Fact], fact: Fact | None, writes: Writes) -> Iterator[_Told]:
+        supports = self.supports([each.id for each in chain], writes)
+        sources = {each.source_id for each in supports}
+        events = dict(self._view.events(sources - {self._event.id}))
+        if fact is not None or self._event.id in sources:
+            events[self._event.id] = self._event
+        of_person = self._is_person([*chain, *([] if fact is None else [fact])], events.values())
+        handed = {(s.record_id, s.source_id) for s in supports if s.relation == Tie.HANDED_OVER_IN}
+        ends = {(s.record_id, s.source_id): s.since for s in supports if s.relation == Tie.HELD_UNTIL}
+        by_id = {each.id: each for each in chain}
+        for support in supports:
+            if support.relation != Tie.EXTRACTED_FROM:
+                continue
+            held, source = by_id[support.record_id], events.get(support.source_id)
+            about = held.kind, held.predicate
+            handed_over = (held.id, support.source_id) in handed
+            until = ends.get((held.id, support.source_id))
+            yield _Told(
+                held,
+                support.source_id,
+                support.since,
+                until,
+                max(support.since, until or 0) if source is None else source.context.observed_at,
+                support.weight,
+                held.external if source is None else handed_over or is_hearsay(source, *about),
+                held.by_assistant if source is None else is_assistants(source, *about),
+                handed_over,
+                held.from_offset if source is None else source.offset,
+                self._author(held, source) if of_person else None,
+                held.trust if source is None else source.origin.trust,
+            )
 
     def _is_person(self, facts: Sequence[Fact], told_in: Iterable[Event]) -> bool:
         """Whether a matter is of somebody: others spoke of them, or they themselves, whose words may have taken in another's."""

@@ -19,14 +19,17 @@ from lamina.language.entities import normalise_name
 from lamina.pipeline.beside import is_of_matter, own_slot
 from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_assistants, is_hearsay
-from lamina.pipeline.matters import slot_of, words_of
+from lamina.pipeline.matters import PASSING, slot_of, words_of
 from lamina.pipeline.namesakes import introduced
+from lamina.pipeline.passing import OccasionPlacer
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.view import View
 
 __all__ = ["Travelled", "travelled"]
 
 _ENDS = (Tie.TAKEN_BACK_BY, Tie.DONE_BY, Tie.CORRECTED_BY, Tie.MOVED_BY)
+
+_Rows = dict[tuple[str, str], Support]
 
 Travelled = tuple[Fact, Sequence[Support]]
 """A fact as another scope may know it, and the statements behind it."""
@@ -54,7 +57,15 @@ def travelled(view: View, facts: Sequence[Fact], into: Scope) -> list[Travelled]
         over = [each for each in apart.values() if each.scope == scope and is_of_matter(each, slot)]
         told += [replace(apart.pop(each.id), slot=slot) for each in over]
         found += _of_matter(view, told, supports, known, sent)
+    claims: dict[tuple[Scope, str], list[Fact]] = {}
     for fact in apart.values():
+        if fact.kind in PASSING:
+            claims.setdefault((fact.scope, replace(fact, negated=False).claim_key), []).append(fact)
+    for told in claims.values():
+        found += _of_claim(view, told, supports, known, sent)
+    for fact in apart.values():
+        if fact.kind in PASSING:
+            continue
         if alone := _alone(view, fact, supports.get(fact.id, []), known, sent):
             found.append(alone)
     return sorted(found, key=lambda each: (each[0].id, each[0].valid_from))
@@ -93,7 +104,35 @@ def _of_matter(
     known: dict[str, Event],
     sent: Collection[str],
 ) -> list[Travelled]:
-    rows = {
+    rows = _rows(told, supports, known, sent)
+    ended = _ended(told, supports, sent)
+    drawn = SlotPlacer(view).drawn_from(told, {source for _, source in rows}, ended)
+    return [(fact, _by(rows, said_by)) for fact, said_by in drawn]
+
+
+def _of_claim(
+    view: View,
+    told: Sequence[Fact],
+    supports: dict[str, list[Support]],
+    known: dict[str, Event],
+    sent: Collection[str],
+) -> list[Travelled]:
+    """What happened or is planned, as the words that were sent have it, and ended by what was sent alone."""
+    rows = _rows(told, supports, known, sent)
+    ended = _ended(told, supports, sent)
+    found: list[Travelled] = []
+    for fact, said_by in OccasionPlacer(view).drawn_from(told, {source for _, source in rows}):
+        until = [] if fact.valid_to is None else [fact.valid_to]
+        until += [max(at, fact.valid_from + 1) for key, at in ended if key == fact.id]
+        found.append((replace(fact, valid_to=min(until, default=None)), _by(rows, said_by)))
+    return found
+
+
+def _rows(
+    told: Sequence[Fact], supports: dict[str, list[Support]], known: dict[str, Event], sent: Collection[str]
+) -> _Rows:
+    """The statements of facts that were sent, by fact and event."""
+    return {
         (each.record_id, each.source_id): each
         for fact in told
         for each in supports.get(fact.id, ())
@@ -101,18 +140,23 @@ def _of_matter(
         and each.source_id in sent
         and _may_travel(fact, each.source_id, supports, known)
     }
-    ended = {
+
+
+def _ended(
+    told: Sequence[Fact], supports: dict[str, list[Support]], sent: Collection[str]
+) -> set[tuple[str, Instant]]:
+    """Which facts something that was sent took back, and when."""
+    return {
         (fact.id, each.since)
         for fact in told
         for each in supports.get(fact.id, ())
         if each.relation in _ENDS and each.source_id in sent
     }
-    drawn = SlotPlacer(view).drawn_from(told, {source for _, source in rows}, ended)
-    found: list[Travelled] = []
-    for fact, told_by in drawn:
-        by_source = {source: row for (_, source), row in sorted(rows.items()) if source in told_by}
-        found.append((fact, [by_source[key] for key in sorted(by_source)]))
-    return found
+
+
+def _by(rows: _Rows, sources: Collection[str]) -> list[Support]:
+    by_source = {source: row for (_, source), row in sorted(rows.items()) if source in sources}
+    return [by_source[key] for key in sorted(by_source)]
 
 
 def _alone(

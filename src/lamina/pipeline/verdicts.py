@@ -28,6 +28,7 @@ from lamina.pipeline.extract.values import (
     claim_kind,
 )
 from lamina.pipeline.hearsay import author_of
+from lamina.pipeline.matters import PASSING
 from lamina.pipeline.versions import put_version, support_of
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
@@ -38,13 +39,10 @@ EXTRACTOR: Final = "lamina-feedback/1"
 VERDICT_CONFIDENCE: Final = 0.95
 """Somebody who looked at a claim is as sure as one who states it plainly."""
 
-_PASSING: Final = frozenset({"event", "plan", "commitment"})
-"""What happened and what is planned: a denial of it has no slot, so that it is ended instead."""
-
 
 def ends_claim(feedback: Feedback) -> bool:
     """Whether a verdict ends the claim, rather than speak for it or against it."""
-    passing = feedback.claim.kind in _PASSING and not feedback.claim.single
+    passing = feedback.claim.kind in PASSING and not feedback.claim.single
     return feedback.verdict == "outdated" or (feedback.verdict == "deny" and passing)
 
 

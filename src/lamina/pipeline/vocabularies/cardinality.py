@@ -33,7 +33,7 @@ def end_values_before(event: Event, fact: Fact, held: Sequence[Fact], writes: Wr
             or each.valid_to is not None
         ):
             continue
-        if each.valid_from <= fact.valid_from and ends(event, fact, each):
+        if each.valid_from <= fact.valid_from and ends(fact, each):
             _end(event, each, fact, writes, by=fact.id if fact.id in own else None)
 
 
@@ -53,7 +53,7 @@ def value_of_one(fact: Fact, held: Sequence[Fact]) -> Fact | None:
 
 def end_denied_value(event: Event, denial: Fact, held: Fact, writes: Writes) -> None:
     """End such a value where it is denied."""
-    if held.valid_from < denial.valid_from and ends(event, denial, held):
+    if held.valid_from < denial.valid_from and ends(denial, held):
         _end(event, held, denial, writes, by=denial.id)
 
 
