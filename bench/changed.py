@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from lamina.kernel.changes import may_have_changed
 from lamina.kernel.events import Context, Directives, EventDraft, Origin, Party, Trust
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.records import Fact, Layer
@@ -30,6 +29,7 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.worker import Worker
+from lamina.recall.changed import changes_of
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.log import Capture
 from lamina.store.ports.records import RecordQuery
@@ -78,11 +78,8 @@ def _came_to(first: str, later: str, extractor: RulesExtractor, nearness: Nearne
     if not facts:
         return "none"
     supports = store.records.supports_of(TENANT, [each.id for each in facts])
-    unmarked = [
-        each
-        for each in facts
-        if each.id in current and may_have_changed(each, supports.get(each.id, ())) is None
-    ]
+    marks = changes_of(store.log, TENANT, facts, supports).marks
+    unmarked = [each for each in facts if each.id in current and each.id not in marks]
     return "unmarked" if unmarked else "marked"
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from datasets import Scope as Conversation
 from datasets import locomo
-from lamina.kernel.changes import may_have_changed
 from lamina.kernel.events import Context, Directives, EventDraft, Origin, Party, Trust
 from lamina.kernel.ids import RandomIds
 from lamina.kernel.records import Fact, Layer, Loop
@@ -29,6 +28,7 @@ from lamina.pipeline.deriver import Deriver
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.nearness import Nearness
 from lamina.pipeline.worker import Worker
+from lamina.recall.changed import changes_of
 from lamina.store.memory import MemoryStore
 from lamina.store.ports.log import Capture
 from lamina.store.ports.records import RecordQuery
@@ -93,8 +93,8 @@ def _facts(conversation: Conversation, extractor: RulesExtractor) -> Iterator[tu
     query = RecordQuery(tenant_id=TENANT, layer=Layer.FACTS, scopes=[SCOPE], axes=axes, limit=FACTS_MAX)
     for fact in store.records.query(query):
         if isinstance(fact, Fact) and not isinstance(fact, Loop) and fact.kind != "event":
-            supports = store.records.supports_of(TENANT, [fact.id]).get(fact.id, ())
-            yield claim_of(places[fact.event_id], fact), may_have_changed(fact, supports) is not None
+            marks = changes_of(store.log, TENANT, [fact], store.records.supports_of(TENANT, [fact.id])).marks
+            yield claim_of(places[fact.event_id], fact), fact.id in marks
 
 
 class _Clock:

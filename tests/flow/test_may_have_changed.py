@@ -9,7 +9,6 @@ import pytest
 
 from given import ALICE, TENANT, append
 from lamina.access.policy import Decision, PolicyPermits
-from lamina.kernel.changes import may_have_changed
 from lamina.kernel.events import Context, Directives
 from lamina.kernel.operations import Call, Grant, Principal
 from lamina.kernel.records import Layer
@@ -19,6 +18,7 @@ from lamina.language.temporal import find_times
 from lamina.models.minilm import MiniLmEmbedder
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.nearness import Nearness
+from lamina.recall.changed import changes_of
 from lamina.recall.layers.claims import ClaimReads
 from lamina.types.layer_requests import BeliefsRequest
 from policies import OpenPolicy
@@ -33,8 +33,7 @@ def marks(memory: Memory, seen_at: int | None = None) -> dict[str, str]:
     found = {}
     for fact in memory.held(Layer.FACTS):
         supports = memory.store.records.supports_of(TENANT, [fact.id], seen_at=seen_at).get(fact.id, [])
-        mark = may_have_changed(fact, supports)
-        if mark is not None:
+        if mark := changes_of(memory.store.log, TENANT, [fact], {fact.id: supports}).of(fact):
             found[fact.text] = mark.event_id
     return found
 
@@ -93,6 +92,22 @@ def test_saying_it_again_clears_the_mark_and_so_does_its_end(memory: Memory) -> 
     assert "Ana likes running" not in marks(memory)
     live, told_again = memory.replayed()
     assert live == told_again
+
+
+def test_an_older_word_that_is_heard_of_later_clears_no_mark(memory: Memory) -> None:
+    memory.tell("I like running.", START)
+    turn = memory.tell("These days running hurts.", START + 5 * DAY)
+    memory.derive()
+    memory.tell("I like running.", START + 2 * DAY)
+    memory.derive()
+    assert marks(memory) == {"Ana likes running": turn.id}
+    said = memory.tell("I like running.", START + 6 * DAY)
+    memory.tell("I like running.", START + 3 * DAY)
+    memory.derive()
+    assert marks(memory) == {}
+    memory.cancel(said)
+    memory.derive()
+    assert marks(memory) == {"Ana likes running": turn.id}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lamina.kernel.changes import MayHaveChanged, deciding, may_have_changed
+from lamina.kernel.changes import MayHaveChanged, deciding, is_after, may_have_changed
 from lamina.kernel.events import Event
 from lamina.kernel.heads import RecordHead
 from lamina.kernel.records import Belief, Concept, Fact, Layer, Record, Support
@@ -61,29 +61,35 @@ def changes_of(
     A turn that was cancelled leaves no mark, and clears none: the edge from a fact to it stays.
     """
     found = {fact.id: deciding(supports.get(fact.id, ())) for fact in facts}
-    last = {
-        i: [each for each in both if each is not None] for i, both in found.items() if both.mark is not None
-    }
+    last = {i: both for i, both in found.items() if both is not None}
     if not last:
         return Changes({}, {})
-    events = log.get(tenant_id, {each.source_id for both in last.values() for each in both})
-    # A fact may have been told a thousand times: those before the last matter where that was cancelled.
+    newest = {i: [both.mark, *both.said[:1]] for i, both in last.items()}
+    events = log.get(tenant_id, {each.source_id for of_fact in newest.values() for each in of_fact})
+    said_at = _said_at(events)
+    # A fact may have been told a thousand times: those before the last matter where that was cancelled, or is an older word.
     earlier = {
         each.source_id
-        for i, both in last.items()
-        if not all(_stands(each, events) for each in both)
+        for i, (mark, *said) in newest.items()
+        if not all(_stands(each, events) for each in (mark, *said))
+        or not all(is_after(mark, each, said_at) for each in said)
         for each in supports[i]
     }
     if earlier:
         events = {**events, **log.get(tenant_id, earlier)}
+        said_at = _said_at(events)
     marks: dict[str, MayHaveChanged] = {}
     for fact in facts:
         if fact.id not in last:
             continue
         standing = [each for each in supports[fact.id] if _stands(each, events)]
-        if mark := may_have_changed(fact, standing):
+        if mark := may_have_changed(fact, standing, said_at):
             marks[fact.id] = mark
     return Changes(marks, {mark.event_id: events[mark.event_id] for mark in marks.values()})
+
+
+def _said_at(events: Mapping[str, Event]) -> dict[str, Instant]:
+    return {key: each.context.observed_at for key, each in events.items()}
 
 
 def _stands(support: Support, events: Mapping[str, Event]) -> bool:

@@ -160,8 +160,10 @@ def _changed_at(statements: Sequence[Attestation], now: Instant) -> Instant | No
     """When the newest turn was said that spoke of a fact's matter with a sign of change; None once the fact was told again after it."""
     signs = [each for each in statements if each.relation == Tie.MAY_CHANGE and _said_at(each) <= now]
     newest = max(signs, key=lambda each: (each.observed_at, each.recorded_at, each.event_id), default=None)
-    told = max((each.recorded_at for each in statements if each.relation in _SAYS), default=0)
-    return None if newest is None or told > newest.recorded_at else newest.observed_at
+    if newest is None:
+        return None
+    told = [each for each in statements if each.relation in _SAYS and each.recorded_at > newest.recorded_at]
+    return None if any(each.observed_at >= newest.observed_at for each in told) else newest.observed_at
 
 
 def _has_begun(fact: Fact, statement: Attestation, now: Instant) -> bool:
