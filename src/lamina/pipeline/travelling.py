@@ -7,8 +7,8 @@ statements has it. Words that may be somebody else's, and what an assistant says
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Fact, Support
@@ -52,23 +52,109 @@ def travelled(view: View, facts: Sequence[Fact], into: Scope) -> list[Travelled]
             matters.setdefault((fact.scope, own_slot(fact)), []).append(fact)
         else:
             apart[fact.id] = fact
-    found: list[Travelled] = []
+    words, found = _Sent(view, supports, known, sent), list[Travelled]()
     for (scope, slot), told in matters.items():
         over = [each for each in apart.values() if each.scope == scope and is_of_matter(each, slot)]
         told += [replace(apart.pop(each.id), slot=slot) for each in over]
-        found += _of_matter(view, told, supports, known, sent)
+        found += words.of_matter(told)
     claims: dict[tuple[Scope, str], list[Fact]] = {}
     for fact in apart.values():
         if fact.kind in PASSING:
             claims.setdefault((fact.scope, replace(fact, negated=False).claim_key), []).append(fact)
-    for told in claims.values():
-        found += _of_claim(view, told, supports, known, sent)
-    for fact in apart.values():
-        if fact.kind in PASSING:
-            continue
-        if alone := _alone(view, fact, supports.get(fact.id, []), known, sent):
+        elif alone := words.alone(fact):
             found.append(alone)
+    for told in claims.values():
+        found += words.of_claim(told)
     return sorted(found, key=lambda each: (each[0].id, each[0].valid_from))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What a scope sent to another: the supports of its facts, the events behind these, and which of them it sent."""
+
+    view: View
+    supports: Mapping[str, Sequence[Support]]
+    known: Mapping[str, Event]
+    sent: Collection[str]
+
+    def of_matter(self, told: Sequence[Fact]) -> list[Travelled]:
+        """The facts of a matter, as the timelines of the statements that were sent have them."""
+        rows = self._rows(told)
+        sources = {source for _, source in rows}
+        drawn = SlotPlacer(self.view).drawn_from(told, sources, self._ended(told))
+        return [(fact, _by(rows, said_by)) for fact, said_by in drawn]
+
+    def of_claim(self, told: Sequence[Fact]) -> list[Travelled]:
+        """What happened or is planned, as the words that were sent have it, and ended by what was sent alone."""
+        rows, ended, found = self._rows(told), self._ended(told), list[Travelled]()
+        for fact, said_by in OccasionPlacer(self.view).drawn_from(told, {source for _, source in rows}):
+            until = [] if fact.valid_to is None else [fact.valid_to]
+            until += [max(at, fact.valid_from + 1) for key, at in ended if key == fact.id]
+            found.append((replace(fact, valid_to=min(until, default=None)), _by(rows, said_by)))
+        return found
+
+    def alone(self, fact: Fact) -> Travelled | None:
+        """A fact that competes with none: from the first of what was sent, and ended by what was sent alone."""
+        rows = list(self._rows([fact]).values())
+        if not rows:
+            return None
+        first = self.view.first(fact.id)
+        ends = [at for _, at in self._ended([fact])]
+        until = None if first is None else first.valid_to
+        if ends and (until is None or min(ends) < until):
+            until = min(ends)
+        begins = min(each.since for each in rows)
+        words = [
+            each for each in rows if not is_hearsay(self.known[each.source_id], fact.kind, fact.predicate)
+        ]
+        shown = replace(
+            fact,
+            valid_from=begins,
+            valid_to=None if until is None else max(until, begins + 1),
+            confidence=max(each.weight for each in words or rows),
+            external=not words,
+            trust=Trust.most(self.known[each.source_id].origin.trust for each in words),
+        )
+        return shown, rows
+
+    def _rows(self, told: Sequence[Fact]) -> _Rows:
+        """The statements of facts that were sent, by fact and event."""
+        return {
+            (each.record_id, each.source_id): each
+            for fact in told
+            for each in self.supports.get(fact.id, ())
+            if each.relation == Tie.EXTRACTED_FROM
+            and each.source_id in self.sent
+            and self._may_travel(fact, each.source_id)
+        }
+
+    def _ended(self, told: Sequence[Fact]) -> set[tuple[str, Instant]]:
+        """Which facts something that was sent took back, and when."""
+        return {
+            (fact.id, each.since)
+            for fact in told
+            for each in self.supports.get(fact.id, ())
+            if each.relation in _ENDS and each.source_id in self.sent
+        }
+
+    def _may_travel(self, fact: Fact, source_id: str) -> bool:
+        source = self.known[source_id]
+        handed_over = any(
+            each.source_id == source_id and each.relation == Tie.HANDED_OVER_IN
+            for each in self.supports.get(fact.id, ())
+        )
+        if handed_over or is_assistants(source, fact.kind, fact.predicate):
+            return False
+        only = source.directives.consolidate_only
+        if only is None:
+            return True
+        named = {normalise_name(fact.subject.name), words_of(fact.object)}
+        return any(each == fact.predicate or normalise_name(each) in named for each in only)
+
+
+def _by(rows: _Rows, sources: Collection[str]) -> list[Support]:
+    by_source = {source: row for (_, source), row in sorted(rows.items()) if source in sources}
+    return [by_source[key] for key in sorted(by_source)]
 
 
 def _slot_as_sent(view: View, fact: Fact, sources: Sequence[Event], into: Scope) -> Fact:
@@ -95,113 +181,3 @@ def _slot_as_sent(view: View, fact: Fact, sources: Sequence[Event], into: Scope)
         fact.subject.id, fact.predicate, fact.object, kind=fact.kind, single=True, negated=fact.negated
     )
     return replace(fact, slot=slot)
-
-
-def _of_matter(
-    view: View,
-    told: Sequence[Fact],
-    supports: dict[str, list[Support]],
-    known: dict[str, Event],
-    sent: Collection[str],
-) -> list[Travelled]:
-    rows = _rows(told, supports, known, sent)
-    ended = _ended(told, supports, sent)
-    drawn = SlotPlacer(view).drawn_from(told, {source for _, source in rows}, ended)
-    return [(fact, _by(rows, said_by)) for fact, said_by in drawn]
-
-
-def _of_claim(
-    view: View,
-    told: Sequence[Fact],
-    supports: dict[str, list[Support]],
-    known: dict[str, Event],
-    sent: Collection[str],
-) -> list[Travelled]:
-    """What happened or is planned, as the words that were sent have it, and ended by what was sent alone."""
-    rows = _rows(told, supports, known, sent)
-    ended = _ended(told, supports, sent)
-    found: list[Travelled] = []
-    for fact, said_by in OccasionPlacer(view).drawn_from(told, {source for _, source in rows}):
-        until = [] if fact.valid_to is None else [fact.valid_to]
-        until += [max(at, fact.valid_from + 1) for key, at in ended if key == fact.id]
-        found.append((replace(fact, valid_to=min(until, default=None)), _by(rows, said_by)))
-    return found
-
-
-def _rows(
-    told: Sequence[Fact], supports: dict[str, list[Support]], known: dict[str, Event], sent: Collection[str]
-) -> _Rows:
-    """The statements of facts that were sent, by fact and event."""
-    return {
-        (each.record_id, each.source_id): each
-        for fact in told
-        for each in supports.get(fact.id, ())
-        if each.relation == Tie.EXTRACTED_FROM
-        and each.source_id in sent
-        and _may_travel(fact, each.source_id, supports, known)
-    }
-
-
-def _ended(
-    told: Sequence[Fact], supports: dict[str, list[Support]], sent: Collection[str]
-) -> set[tuple[str, Instant]]:
-    """Which facts something that was sent took back, and when."""
-    return {
-        (fact.id, each.since)
-        for fact in told
-        for each in supports.get(fact.id, ())
-        if each.relation in _ENDS and each.source_id in sent
-    }
-
-
-def _by(rows: _Rows, sources: Collection[str]) -> list[Support]:
-    by_source = {source: row for (_, source), row in sorted(rows.items()) if source in sources}
-    return [by_source[key] for key in sorted(by_source)]
-
-
-def _alone(
-    view: View, fact: Fact, said: Sequence[Support], known: dict[str, Event], sent: Collection[str]
-) -> Travelled | None:
-    """A fact that competes with none: from the first of what was sent, and ended by what was sent alone."""
-    supports = {fact.id: list(said)}
-    rows = [
-        each
-        for each in said
-        if each.relation == Tie.EXTRACTED_FROM
-        and each.source_id in sent
-        and _may_travel(fact, each.source_id, supports, known)
-    ]
-    if not rows:
-        return None
-    first = view.first(fact.id)
-    ends: list[Instant] = [each.since for each in said if each.relation in _ENDS and each.source_id in sent]
-    until = None if first is None else first.valid_to
-    if ends and (until is None or min(ends) < until):
-        until = min(ends)
-    begins = min(each.since for each in rows)
-    words = [each for each in rows if not is_hearsay(known[each.source_id], fact.kind, fact.predicate)]
-    shown = replace(
-        fact,
-        valid_from=begins,
-        valid_to=None if until is None else max(until, begins + 1),
-        confidence=max(each.weight for each in words or rows),
-        external=not words,
-        trust=Trust.most(known[each.source_id].origin.trust for each in words),
-    )
-    return shown, rows
-
-
-def _may_travel(
-    fact: Fact, source_id: str, supports: dict[str, list[Support]], known: dict[str, Event]
-) -> bool:
-    handed_over = any(
-        each.source_id == source_id and each.relation == Tie.HANDED_OVER_IN
-        for each in supports.get(fact.id, ())
-    )
-    if handed_over or is_assistants(known[source_id], fact.kind, fact.predicate):
-        return False
-    only = known[source_id].directives.consolidate_only
-    if only is None:
-        return True
-    named = {normalise_name(fact.subject.name), words_of(fact.object)}
-    return any(each == fact.predicate or normalise_name(each) in named for each in only)
