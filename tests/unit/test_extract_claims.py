@@ -49,6 +49,7 @@ CLAIMS = [
     ("place", "I moved to Lisbon.", ["Alice moved_to Lisbon", "Alice lives_in Lisbon"]),
     ("possession", "We adopted a dog named Max.", ["Alice adopted Max", "Alice has_pet Max"]),
     ("possession", "I own a small boat.", ["Alice owns small boat"]),
+    ("attribute", "I rent a flat in Rome.", ["Alice rent_in Rome"]),
     ("relation", "My sister Anna lives in Berlin.", ["Anna lives_in Berlin", "Alice sibling_of Anna"]),
     ("relation", "My daughter's name is Lily.", ["Alice parent_of Lily"]),
     ("relation", "I've been married to Tom for years.", ["Alice married_to Tom"]),

@@ -258,6 +258,7 @@ def test_the_number_of_a_house_counts_nothing(extractor: RulesExtractor, text: s
         ("My salary was 50,000 dollars", "Alice salary 50,000 dollars"),
         ("My favorite band was Oasis", "Alice favourite_band Oasis"),
         ("Tom was my best friend", "Alice friend_of Tom"),
+        ("I was married to Tom.", "Alice married_to Tom"),
         ("I was into jazz", "Alice likes jazz"),
     ],
 )
@@ -280,6 +281,7 @@ def test_who_was_allergic_is_so_until_they_say_otherwise(extractor: RulesExtract
     ("text", "claim"),
     [
         ("I got married to Tom.", "Alice married_to Tom"),
+        ("I married Tom.", "Alice married_to Tom"),
         ("I got divorced.", "Alice relationship_status divorced"),
         ("I became vegan.", "Alice diet vegan"),
     ],

@@ -45,7 +45,7 @@ _UNREAL_MODALS = _TABLE.words("unreal_modals")
 @dataclass(slots=True)
 class Clause:
     """`negated` covers not, never and "no" before an object; `modal` is the modal's lemma; `ended` is "no longer" and "anymore"; `begins`
-    is "became" and "got": what is told in the past is so since."""
+    is "became", "got" and "married": what is told in the past is so since."""
 
     parse: Parse
     verb: Token
