@@ -109,6 +109,8 @@ def test_what_is_no_name_of_the_speaker(extractor: RulesExtractor, text: str) ->
         ("I was Nadia Keller until 2015.", []),
         ("Before the wedding I was Nadia Keller.", []),
         ("My name was Keller before I married.", []),
+        ("I'm dog-sitting Rex.", []),
+        ("I'm basically Monica from Friends.", []),
         ("My name used to be Nadia Keller.", []),
         ("I've been Nadia Brandt since 2019.", []),
         ("I'm Nadia, Nadia Brandt.", ["Nadia Brandt"]),

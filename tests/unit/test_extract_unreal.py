@@ -267,6 +267,25 @@ def test_what_was_so_is_over(extractor: RulesExtractor, text: str, claim: str) -
     assert (short(told), told.valid_to) == (claim, NOW)
 
 
+@pytest.mark.parametrize(
+    ("text", "claim", "is_over"),
+    [
+        ("My dog Rex died.", "Alice has_pet Rex", True),
+        ("We gave away our cat Tom.", "Alice has_pet Tom", True),
+        ("I broke up with my girlfriend Mia.", "Alice partner_of Mia", True),
+        ("My husband Tom died.", "Alice married_to Tom", True),
+        ("My dog Rex hasn't died.", "Alice has_pet Rex", False),
+        ("I lost my brother Max.", "Alice sibling_of Max", False),
+        ("My wife Anna lost her keys.", "Alice married_to Anna", False),
+    ],
+)
+def test_who_is_gone_is_not_told_in_passing_as_there(
+    extractor: RulesExtractor, text: str, claim: str, *, is_over: bool
+) -> None:
+    (told,) = [each for each in read(extractor, text) if short(each) == claim]
+    assert told.valid_to == (NOW if is_over else None)
+
+
 def test_what_a_thing_had_it_has(extractor: RulesExtractor) -> None:
     (told,) = read(extractor, "My house had four rooms.")
     assert (short(told), told.valid_to) == ("Alice's house room_count 4", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from lamina.language.tables import table
@@ -22,6 +23,8 @@ _TABLE = table(__name__)
 _PRAISE = _TABLE.words("praise")
 _NOT_REALLY = _TABLE.words("not_really")
 _OVER = _TABLE.words("over")
+_DIED = _TABLE.words("died")
+_PARTED = _TABLE.words("parted")
 _BY_BIRTH = _TABLE.words("by_birth")
 _WHOLE = _TABLE.words("whole")
 _PLAIN = _TABLE.words("plain")
@@ -119,11 +122,12 @@ class Descriptions(Emitter):
                 and not clause.past
                 and value.type in ("person", "thing")
                 and target.is_name
-                and parse.child(target, "det") is None
+                and parse.child(target, "det", "amod") is None  # "I'm dog-sitting Rex"
                 and value.name in parse.text
                 and all(t.text in value.name for t in parse.children(target, "compound"))
                 and is_own_name(parse, value.name)
-            ):
+                and not any(token.i < t.i < target.i for t in parse.children(clause.verb, "advmod"))
+            ):  # "I'm basically Monica from Friends"
                 self._emit(clause, subject, "name_is", LiteralValue("string", value.name))
                 self.found[-1] = replace(self.found[-1], introduces=True)
             return
@@ -260,7 +264,8 @@ class Descriptions(Emitter):
         for target in objects:
             value = noun_value(self.parse, target, self.refs, self.times)
             if not isinstance(value, EntityRef) or value.type == "person":
-                if slot == "into" and isinstance(value, LiteralValue):
+                counted = self.parse.child(clause.verb, "attr", "npadvmod")  # "two weeks into my new job"
+                if slot == "into" and counted is None and isinstance(value, LiteralValue):
                     self._emit(clause, subject, "likes", value)
                 continue
             if slot == "from" and subject.type == "person" and value.type in ("place", "thing"):
@@ -308,7 +313,7 @@ class Descriptions(Emitter):
         liked = any(t.lower in ("favourite", "favorite", "fave") for t in self.parse.children(noun, "amod"))
         return liked and clause.lemma == "be" and noun.lower in ("colour", "color") and target.tag == "JJ"
 
-    def _relations(self) -> None:
+    def _relations(self, clauses: Sequence[Clause]) -> None:
         """ "my sister Anna": a relation said in passing."""
         for token in self.parse.tokens:
             relation = words.RELATIONS.get(token.lemma)
@@ -325,5 +330,24 @@ class Descriptions(Emitter):
             if ref.key != owner.key and not any(
                 t.predicate == predicate and t.object == ref for t in self.found
             ):
-                clause = Clause(self.parse, token, token)
+                gone = None if predicate in _BY_BIRTH else self._gone_by(token, predicate, clauses)
+                clause = Clause(
+                    self.parse, gone or token, token, past=gone is not None, ended=gone is not None
+                )
                 self._emit(clause, owner, predicate, ref, qualifiers=(qualifier,), validity=Validity())
+
+    def _gone_by(self, token: Token, predicate: str, clauses: Sequence[Clause]) -> Token | None:
+        """The verb that tells that who is called so died or was parted with: "my dog Rex died" is no word that Alice has one."""
+        named = self.parse.head(token) if token.dep == "compound" else token
+        verb, to = self.parse.head(named), ""
+        if named.dep == "pobj":
+            verb, to = self.parse.head(verb), f"_{verb.lower}"
+        clause = next((each for each in clauses if each.verb.i == verb.i), None)
+        if clause is None or not clause.past or clause.negated or clause.hedged or is_hypothetical(clause):
+            return None
+        beside = ["", *(f"_{each.lower}" for each in self.parse.children(verb, "prt", "advmod"))]
+        told = {f"{verb.lemma}{each}{to}" for each in beside}
+        if named.dep == "nsubj":
+            return verb if told & _DIED else None
+        single = predicate == "has_pet" or words.PREDICATES[predicate].single_valued
+        return verb if single and told & _PARTED and named.dep in ("dobj", "pobj", "nsubjpass") else None

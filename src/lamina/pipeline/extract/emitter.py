@@ -26,6 +26,7 @@ _TABLE = table(__name__)
 _HEDGED = 0.6
 _OF_YOU = 0.7
 _ALWAYS_DEFINITE = _TABLE.words("always_definite")
+_LEARNERS = _TABLE.words("learners")
 
 
 @dataclass
@@ -120,9 +121,8 @@ class Emitter:
         text = str(job.value)
         for prep in self.parse.children(noun, "prep"):
             inner = self.parse.child(prep, "pobj")
-            predicate = {"at": "works_at", "for": "works_at", "with": "works_at", "from": "from"}.get(
-                prep.lower
-            )
+            at = "studies_at" if noun.lemma in _LEARNERS else "works_at"
+            predicate = {"at": at, "for": "works_at", "with": "works_at", "from": "from"}.get(prep.lower)
             if inner is None or predicate is None:
                 continue
             value = noun_value(self.parse, inner, self.refs, self.times)

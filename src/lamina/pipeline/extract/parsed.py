@@ -39,9 +39,10 @@ class Reader(Introductions, Descriptions, Intentions, Homes, Employment, Quantit
     def read(self) -> list[Triple]:
         """The triples of the sentence in text order, without repetition."""
         if not is_question(self.parse):
-            for clause in find_clauses(self.parse, elliptic=self.personal and not self.goes_on):
+            clauses = find_clauses(self.parse, elliptic=self.personal and not self.goes_on)
+            for clause in clauses:
                 self._clause(clause)
-            self._relations()
+            self._relations(clauses)
             self._first_days()
             if self.personal:
                 self._introduced()
