@@ -261,3 +261,15 @@ def test_memory_is_what_it_would_be_without_the_cancelled_statements(
     assert memory.shown() == fresh.shown(), f"seed {seed}"
     live, replayed = memory.replayed()
     assert live == replayed, f"seed {seed}"
+
+
+def test_what_was_denied_is_there_again_without_the_denial(memory: Memory) -> None:
+    memory.tell("I visited Rome on April 3.", NOW)
+    denial = memory.tell("I did not visit Rome on April 3.", NOW + DAY)
+    memory.derive()
+    assert [fact.text for fact in memory.held(Layer.FACTS)] == ["Ana did not visit Rome"]
+    memory.cancel(denial)
+    memory.derive()
+    assert [fact.text for fact in memory.held(Layer.FACTS)] == ["Ana visited Rome"]
+    live, again = memory.replayed()
+    assert live == again

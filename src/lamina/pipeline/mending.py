@@ -200,6 +200,8 @@ class Mender:
         ``told_too`` is one that may speak of it without anything being held because of it yet."""
         scope = view.event.scope
         ids = [fact.id for fact in _facts(view, matter, scope)]
+        if gone is not None:  # also what it denied so that it never was
+            ids += [fact.id for fact in _told_by(view, gone) if fact.id not in ids and matter.holds(fact)]
         supports = [each for tied in view.supports_of(ids).values() for each in tied]
         cancelled = {gone, *view.cancelled({each.source_id for each in supports})}
         kept, since = kept_of(self._store, view, ids, gone=gone)

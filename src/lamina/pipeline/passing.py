@@ -16,7 +16,7 @@ from lamina.kernel.records import Fact, Support
 from lamina.kernel.ties import Tie
 from lamina.pipeline.occasions import Occasion, Word, is_same, occasions, retold
 from lamina.pipeline.said_of import StatementReader
-from lamina.pipeline.versions import drop_fact, put_version, supports_of
+from lamina.pipeline.versions import drop_fact, put_version, supports_of, tie_at
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
@@ -91,6 +91,8 @@ class OccasionPlacer:
         self._put_supports(facts, held, fact, writes)
         for key, by in into.items():
             drop_fact(self._event, by_id[key], None if by is None else facts[by].id, writes)
+            if fact.negated and not by_id[key].negated:  # whoever cancels the denial looks for what it denied
+                writes.supports.append(tie_at(self._event, key, Tie.TAKEN_BACK_BY, fact.valid_from))
 
     def _facts_of(
         self, drawn: Sequence[Occasion], standing: Sequence[Fact], fact: Fact
