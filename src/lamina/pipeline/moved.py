@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from lamina.kernel.records import Fact, Support
 from lamina.kernel.scopes import Scope
 from lamina.pipeline.beside import is_of_matter, own_slot
 from lamina.pipeline.matters import PASSING, is_denial, is_told_over, value_of
-from lamina.pipeline.passing import OccasionPlacer
+from lamina.pipeline.passing import OccasionPlacer, by_claim
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.view import View
 
@@ -44,10 +43,7 @@ def _leave_out_of_slots(view: View, facts: Sequence[Fact], said: dict[str, list[
 
 
 def _leave_out_of_claims(view: View, facts: Sequence[Fact], said: dict[str, list[Support]]) -> None:
-    claims: dict[tuple[Scope, str], list[Fact]] = {}
-    for fact in facts:
-        claims.setdefault((fact.scope, replace(fact, negated=False).claim_key), []).append(fact)
-    for told in claims.values():
+    for told in by_claim(facts).values():
         if len(told) > 1 or any(not is_inside(fact, each) for fact in told for each in said.get(fact.id, ())):
             for fact_id, sources in OccasionPlacer(view).sources_of(told).items():
                 said[fact_id] = [each for each in said.get(fact_id, ()) if each.source_id in sources]

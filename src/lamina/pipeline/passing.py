@@ -6,21 +6,21 @@ made anew from all that was said of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from lamina.index.rows import record_row
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.records import Fact, Support
+from lamina.kernel.scopes import Scope
 from lamina.kernel.ties import Tie
 from lamina.pipeline.occasions import Occasion, Word, is_same, occasions, retold
 from lamina.pipeline.said_of import StatementReader
-from lamina.pipeline.versions import drop_fact, put_version, supports_of, tie_at
+from lamina.pipeline.versions import drop_fact, put_placed, put_version, supports_of, tie_at
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
-__all__ = ["OccasionPlacer"]
+__all__ = ["OccasionPlacer", "by_claim"]
 
 _WORDS_MAX: Final = 256
 """Of what more was said of, the next word is placed among the facts as they stand."""
@@ -87,7 +87,7 @@ class OccasionPlacer:
             denied = [
                 key for key, by in into.items() if by is each and by_id[key].negated != each.fact.negated
             ]
-            self._put(by_id.get(facts[each].id), _linked(each, facts, ring, denied), writes)
+            put_placed(self._event, by_id.get(facts[each].id), _linked(each, facts, ring, denied), writes)
         self._put_supports(facts, held, fact, writes)
         for key, by in into.items():
             drop_fact(self._event, by_id[key], None if by is None else facts[by].id, writes)
@@ -116,15 +116,6 @@ class OccasionPlacer:
             found[each] = base
         return found
 
-    def _put(self, known: Fact | None, fact: Fact, writes: Writes) -> None:
-        if known is None:
-            writes.records.append(fact)
-            if fact.event_id != self._event.id:
-                writes.texts.append(record_row(fact))
-        elif fact != known:
-            by = fact.superseded_by if fact.superseded_by != known.superseded_by else None
-            put_version(self._event, known, fact, writes, superseded_by=by)
-
     def _put_supports(
         self, facts: Mapping[Occasion, Fact], held: Sequence[Fact], fact: Fact, writes: Writes
     ) -> None:
@@ -148,6 +139,14 @@ class OccasionPlacer:
                         writes.supports.append(
                             row._replace(record_id=stands.id, recorded_at=self._event.recorded_at)
                         )
+
+
+def by_claim(facts: Iterable[Fact]) -> dict[tuple[Scope, str], list[Fact]]:
+    """Facts by their scope and by what they claim or deny."""
+    found: dict[tuple[Scope, str], list[Fact]] = {}
+    for fact in facts:
+        found.setdefault((fact.scope, replace(fact, negated=False).claim_key), []).append(fact)
+    return found
 
 
 def _paired(words: Sequence[Word], held: Sequence[Fact]) -> dict[str, Occasion]:

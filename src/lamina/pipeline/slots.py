@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from lamina.index.rows import record_row
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.ids import Prefix, derived_id
 from lamina.kernel.local import Offset
@@ -21,7 +20,7 @@ from lamina.pipeline.matters import denials_of, is_denial, is_told_over, value_o
 from lamina.pipeline.said_of import StatementReader
 from lamina.pipeline.sides import Side, ends_of_others, sides
 from lamina.pipeline.timeline import Statement, ValueEnd, ValuePeriod
-from lamina.pipeline.versions import drop_fact, put_version, supports_of, vouched_for
+from lamina.pipeline.versions import drop_fact, put_placed, put_version, supports_of, vouched_for
 from lamina.pipeline.view import View
 from lamina.store.ports.writes import Writes
 
@@ -392,14 +391,7 @@ class _Links:
                 supersedes=ids[before[number]] if number in before else None,
                 superseded_by=ids[after[number]] if number in after else elsewhere,
             )
-            known = self.held.get(fact.id)
-            if known is None:
-                writes.records.append(linked)
-                if fact.event_id != self.event.id:
-                    writes.texts.append(record_row(linked))
-            elif linked != known:
-                by = linked.superseded_by if linked.superseded_by != fact.superseded_by else None
-                put_version(self.event, known, linked, writes, superseded_by=by)
+            put_placed(self.event, self.held.get(fact.id), linked, writes)
 
 
 def _neighbours(periods: Sequence[ValuePeriod]) -> tuple[dict[int, int], dict[int, int]]:

@@ -21,7 +21,7 @@ from lamina.pipeline.extract.vocabulary import PREDICATES
 from lamina.pipeline.hearsay import is_assistants, is_hearsay
 from lamina.pipeline.matters import PASSING, slot_of, words_of
 from lamina.pipeline.namesakes import introduced
-from lamina.pipeline.passing import OccasionPlacer
+from lamina.pipeline.passing import OccasionPlacer, by_claim
 from lamina.pipeline.slots import SlotPlacer
 from lamina.pipeline.view import View
 
@@ -57,14 +57,11 @@ def travelled(view: View, facts: Sequence[Fact], into: Scope) -> list[Travelled]
         over = [each for each in apart.values() if each.scope == scope and is_of_matter(each, slot)]
         told += [replace(apart.pop(each.id), slot=slot) for each in over]
         found += words.of_matter(told)
-    claims: dict[tuple[Scope, str], list[Fact]] = {}
-    for fact in apart.values():
-        if fact.kind in PASSING:
-            claims.setdefault((fact.scope, replace(fact, negated=False).claim_key), []).append(fact)
-        elif alone := words.alone(fact):
-            found.append(alone)
-    for told in claims.values():
+    for told in by_claim(each for each in apart.values() if each.kind in PASSING).values():
         found += words.of_claim(told)
+    for fact in apart.values():
+        if fact.kind not in PASSING and (alone := words.alone(fact)):
+            found.append(alone)
     return sorted(found, key=lambda each: (each[0].id, each[0].valid_from))
 
 

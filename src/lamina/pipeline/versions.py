@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
+from lamina.index.rows import record_row
 from lamina.kernel.events import Event, Trust
 from lamina.kernel.records import Belief, Fact, Record, Stance, Support
 from lamina.kernel.ties import Tie
@@ -15,6 +16,7 @@ __all__ = [
     "deprecate_belief",
     "drop_fact",
     "next_version",
+    "put_placed",
     "put_version",
     "stated_by",
     "support_of",
@@ -48,6 +50,17 @@ def put_version(
         return
     writes.closings.append(Closing.of(held, event.recorded_at, superseded_by))
     writes.records.append(next_version(event, held, changed))
+
+
+def put_placed(event: Event, known: Fact | None, fact: Fact, writes: Writes) -> None:
+    """Write a fact as it was placed among others: a new one, or where it differs the next version of what is ``known``."""
+    if known is None:
+        writes.records.append(fact)
+        if fact.event_id != event.id:
+            writes.texts.append(record_row(fact))
+    elif fact != known:
+        by = fact.superseded_by if fact.superseded_by != known.superseded_by else None
+        put_version(event, known, fact, writes, superseded_by=by)
 
 
 def drop_fact(event: Event, held: Fact, into: str | None, writes: Writes) -> None:
