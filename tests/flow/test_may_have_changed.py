@@ -325,6 +325,33 @@ def test_a_structured_fact_says_when_it_may_have_changed(world: Any) -> None:
     assert fact["may_have_changed"] == rfc3339(turn.context.observed_at)
 
 
+@pytest.mark.parametrize(
+    ("told", "held"),
+    [
+        (["I live in Graz.", "I live in a tiny flat."], {"Ana lives in Graz": "", "Ana lives in a tiny flat": ""}),
+        (["I live in a tiny flat.", "I live in Graz."], {"Ana lives in a tiny flat": "marked", "Ana lives in Graz": ""}),
+        (
+            ["I live in Graz.", "I live in a house in the centre of Rome."],
+            {"Ana lives in Graz": "over", "Ana lives in Rome": "", "Ana lives in a house in the centre of Rome": ""},
+        ),
+        (["I work at Acme.", "I work at a bank."], {"Ana works at Acme": "marked", "Ana works at a bank": ""}),
+        (["I work at a bank.", "I work at Acme."], {"Ana works at a bank": "marked", "Ana works at Acme": ""}),
+        (["I work at a bank.", "I work at a school."], {"Ana works at a bank": "over", "Ana works at a school": ""}),
+        (["I work at Acme.", "I don't work at a bank."], {"Ana works at Acme": "", "Ana does not work at a bank": ""}),
+    ],
+)  # fmt: skip
+def test_a_description_takes_no_names_place(
+    make_memory: Callable[..., Memory], told: list[str], held: dict[str, str]
+) -> None:
+    memory = make_memory(RulesExtractor(find_times))
+    for number, text in enumerate(told):
+        memory.tell(text, START + 14 * number * DAY)
+    memory.derive()
+    over = {fact.text for fact in memory.held(Layer.FACTS) if fact.valid_to is not None}
+    found = {fact.text: "over" if fact.text in over else "" for fact in memory.held(Layer.FACTS)}
+    assert found | dict.fromkeys(marks(memory), "marked") == held
+
+
 def test_a_number_that_changed_leaves_what_is_no_number(memory: Memory) -> None:
     memory.tell("I work at Fernhill.", START)
     memory.tell("At work we're nine people now.", START + DAY)

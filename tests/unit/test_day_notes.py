@@ -28,7 +28,7 @@ def test_what_is_found_is_what_this_version_of_the_finder_finds() -> None:
     """Where this fails and what is found now is right: raise ``FINDER``, and put the new digest here."""
     found = [days_meant(phrase.format(word), MAY_13) for phrase in PHRASES for word in sorted(STARTERS)]
     assert len(set(found)) > 100
-    assert (FINDER, sha256("\n".join(found).encode()).hexdigest()[:16]) == ("6", "31823b315bb2bc55")
+    assert (FINDER, sha256("\n".join(found).encode()).hexdigest()[:16]) == ("7", "31823b315bb2bc55")
 
 
 def test_a_note_is_read_by_its_own_finder_alone() -> None:

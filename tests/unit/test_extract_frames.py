@@ -26,11 +26,12 @@ OF_STATES = (
     "I'm not {}.", "I am not {}.", "I'm no longer {}.", "I am no longer {}.", "I'm not {} anymore.", "I'm not {} any more.", "I was never {}.",
     "I wish I were {}.", "If I were {}, I'd tell you.", "Am I {}?", "I stopped being {}.", "I'm anything but {}.",
     "I am neither {} nor rich.", "I'm hardly {}.", "I'm not even {}.", "I'm not {} yet.", "I lied, I'm not {}.", "I could be {}.",
-    "He talks to me as if I were {}.",
+    "He talks to me as if I were {}.", "Help me become {}.",
 )  # fmt: skip
 OF_DEEDS = (
     "I don't {}.", "I do not {}.", "I no longer {}.", "I don't {} anymore.", "I never {}.", "I wish I could {}.", "Do I {}?",
-    "I hardly {}.", "I don't even {}.", "I lied, I don't {}.", "I could {}.", "I stopped: I don't {} now.",
+    "I hardly {}.", "I don't even {}.", "I lied, I don't {}.", "I could {}.", "I stopped: I don't {} now.", "Help me {}.",
+    "I need you to help me {}.", "I'll help Tom {}.",
 )  # fmt: skip
 OF_CLAIMS = (
     "Suppose {}.", "Imagine {}.", "I dreamt that {}.", "It would be great if {}.", "Is it true that {}?", "What if {}?", "I'd never say that {}.",
@@ -41,7 +42,7 @@ OF_CLAIMS = (
     "I save money so that {}.", "Even if {}, it's fine.", "I won't rest until {}.", "Nobody believes that {}.", "No one said {}.",
     'How do you say "{}" in Spanish?', "Translate into German: {}.", 'My friend says: "{}."', "[12/03/2026, 10:02:11] Tom: {}.",
     "[10:02, 12/03/2026] mum: {}.", "12/03/2026, 10:02 - +49 170 1234567: {}.",
-    "Tom  10:02 AM\n{}.", "I got this from Tom: {}.",
+    "Tom  10:02 AM\n{}.", "I got this from Tom: {}.", "Write a letter saying that {}.", "Draft a note that says {}.", "For example, say {}.",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from extraction_cases import say
 from lamina.language.temporal import find_times
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.syntax import Parser
+from lamina.pipeline.extract.values import LiteralValue
 
 pytestmark = pytest.mark.model
 
@@ -58,3 +59,31 @@ def test_what_is_no_time_of_it_is_none(parser: Parser, text: str) -> None:
     extractor = RulesExtractor(find_times, parser=parser)
     for triple in extractor.extract([say(text, observed_at=SAID_AT)])[0].triples:
         assert triple.valid_from is None, triple
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I play chess, about 1450 on lichess.", "I've got around 1800 followers.", "I weigh around 2000 grams.", "I bought my car for 2000.",
+        "I sold more than 2000 books.",
+    ],
+)  # fmt: skip
+def test_an_amount_is_no_year(parser: Parser, text: str) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    (triple,) = extractor.extract([say(text, observed_at=SAID_AT)])[0].triples
+    assert (triple.valid_from, triple.valid_to) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("is tomorrow", "November 26"), ("is today", "November 25"), ("was yesterday", "November 24"), ("is on Saturday", "November 28"),
+        ("is in June", "June"), ("is on a Sunday this year", None), ("is next week", None),
+    ],
+)  # fmt: skip
+def test_a_birthday_is_a_day_of_a_month(parser: Parser, said: str, day: str | None) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    triples = extractor.extract([say(f"My birthday {said}.", observed_at=SAID_AT)])[0].triples
+    assert [each.object.value for each in triples if isinstance(each.object, LiteralValue)] == (
+        [day] if day else []
+    )

@@ -23,7 +23,7 @@ from lamina.language.temporal.values import TemporalMatch
 
 __all__ = ["DayNote", "NotedDays", "days_meant", "note_of", "noted_days", "read_note"]
 
-FINDER: Final = "6"
+FINDER: Final = "7"
 """The version of what is found and of how it is noted: raise it with whatever makes these say anything else. Notes of another are not used."""
 _TOLD_MAX: Final = 2
 _NOTED_MAX: Final = 64

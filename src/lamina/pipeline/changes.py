@@ -11,7 +11,8 @@ A sentence shares the matter of a fact where it has
   synonym), and "I" where the fact is about the speaker, the name of its subject otherwise, or
 - a sign that bears on the predicate by itself, with the same subject.
 
-Beside that, a fact of the turn itself that denies the older one's object in another predicate shares its matter.
+Beside that, a fact of the turn itself shares the matter of an older one where it denies its object in another predicate, or names what that
+one described, or the other way round: who works "at a bank" now may work at the one they named. A described home lies in the named place.
 
 Where an embedder reads both, words alone say less and more: a sentence that is far from the turn that told the fact speaks of something
 else, though it has its words ("it all worked out"), and one that is near to it, with any sign, is of its matter without them ("My new email
@@ -33,6 +34,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.events import Event, Trust, text_of
+from lamina.kernel.predicates import OF_THE_UNNAMED, beside_of
 from lamina.kernel.records import Fact, Layer, Loop
 from lamina.kernel.ties import Tie
 from lamina.language.change_signs import CALLS_OFF, REPLACES, SPEAKERS, WITH_PREDICATE, signs_in
@@ -61,6 +63,7 @@ _NEAREST: Final = 0.4
 """How near the turn must be that a sentence comes nearest to of all that its speaker told of themselves."""
 _OF_ANY: Final = frozenset({REPLACES, CALLS_OFF})
 _TASTES: Final = frozenset({"likes", "dislikes"})
+_BESIDE_NAMES: Final = frozenset({OF_THE_UNNAMED["lives_in"]})
 
 
 _Nearness = Mapping[tuple[str, int], float]
@@ -131,7 +134,7 @@ def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None, *
         return
     sentences = list(_telling(text_of(event.content)))
     own = _own_facts(event, writes)
-    if not sentences and not any(each.negated for each in own):
+    if not sentences and not any(each.negated or beside_of(each.predicate) for each in own):
         return
     speaker, named = view.entity_of(event.observed_actor), term_set(event.observed_actor.display_name)
     known = {subject: _current(view, subject, writes) for subject in _subjects(speaker, writes)}
@@ -314,8 +317,15 @@ def _shares(
             return True
         if is_near and each.speaks_of(_words_of_predicate(fact.predicate), fact):
             return True
-    denied = {words_of(each.object) for each in own if each.negated and each.subject.id == fact.subject.id}
-    return not fact.negated and words_of(fact.object) in denied
+    same = [each for each in own if each.subject.id == fact.subject.id]
+    denied = {words_of(each.object) for each in same if each.negated}
+    beside = any(_may_be_another(each, fact) for each in same if not each.negated)
+    return not fact.negated and (beside or words_of(fact.object) in denied)
+
+
+def _may_be_another(own: Fact, fact: Fact) -> bool:
+    """Whether one tells by its name, and the other by a description, what of each there is one."""
+    return own.predicate not in _BESIDE_NAMES and beside_of(own.predicate) == fact.predicate
 
 
 def _is_counted(terms: Iterable[str]) -> bool:

@@ -26,7 +26,7 @@ DERIVED_BY: Final[Mapping[str, str]] = {
     "quarantine": "1",
     "corrections": f"{CORRECTIONS}.1",
     "feedback": FEEDBACK,
-    "what may have changed": "5",
+    "what may have changed": "6",
     "loops": keeping.EXTRACTOR,
     "loops by a model": loops_alone.EXTRACTOR,
     "turns by a model": READER,

@@ -19,7 +19,7 @@ from lamina.pipeline.view import View
 __all__ = ["author_of", "is_assistants", "is_handed_over", "is_hearsay"]
 
 _OF_PEOPLE: Final = frozenset({"identity", "role", "relation", "preference"})
-_ALSO: Final = frozenset({"lives_in", "grew_up_in", "has_pet"})
+_ALSO: Final = frozenset({"lives_in", "lives_in_some", "grew_up_in", "has_pet"})
 _NOT: Final = frozenset({"uses", "switched_to", "back_to"})
 """Projects use things, too."""
 _PROGRAMS: Final = frozenset({"agent", "service", "app", "system"})

@@ -33,6 +33,8 @@ from lamina.language.temporal.tokens import (
 
 _TABLE = table(__name__)
 _AFTER_THE_NTH = _TABLE.words("after_the_nth")
+_BEFORE_COUNTS = _TABLE.words("before_counts")
+_BEFORE_AMOUNTS = _TABLE.words("before_amounts")
 
 
 def day_and_month(r: TokenizedText, i: int) -> Node | None:
@@ -215,11 +217,12 @@ def _plausible_year(r: TokenizedText, i: int, year: int) -> bool:
     if after == "-" and r.words[i + 2].isdigit() and r.glued(i + 2):
         return bool(year_number(r, i + 2)) and r.words[i + 3] != "-"
     before = r.words[i - 1] if i else ""
+    counts = after.isalpha() and after not in _AFTER_THE_NTH and after not in ("has", "had", "did", "text")
+    if before in _BEFORE_COUNTS and (counts or r.words[i - 2] in _BEFORE_AMOUNTS):
+        return False  # "about 2000 steps", "more than 2000"
     if before in PREPOSITIONS or before in ("and", "or", "year", "than", "="):
         return year >= 1000
-    return 1900 <= year < 2200 and (
-        not after.isalpha() or after in _AFTER_THE_NTH or after in ("has", "had", "did", "text")
-    )
+    return 1900 <= year < 2200 and not counts
 
 
 def decade_date(r: TokenizedText, i: int) -> Node | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lamina.kernel.predicates import OF_THE_UNNAMED
 from lamina.language.tables import table
 from lamina.pipeline.extract import vocabulary as words
 from lamina.pipeline.extract.clauses import Clause, is_choice, is_hypothetical
@@ -182,7 +183,27 @@ class Actions(Emitter):
         one = known.single_valued or known.kind == "possession"
         if one and not clause.negated and is_choice(self.parse, target):
             return  # "I live in Graz or Linz"
+        unnamed = OF_THE_UNNAMED.get(predicate)
+        if unnamed is not None and isinstance(value, LiteralValue) and self._is_described(target):
+            self._emit(clause, subject, unnamed, value)
+            lies = predicate == "lives_in" and not clause.negated
+            value = self._named_within(target) if lies else None
         self._emit(clause, subject, predicate, value)
+
+    def _is_described(self, target: Token) -> bool:
+        """ "A tiny flat", "the countryside", "my parents' house"; not "new york"."""
+        return self.parse.child(target, "det", "poss") is not None
+
+    def _named_within(self, target: Token) -> EntityRef | None:
+        """The place that a described one is told to be in: "a flat in the centre of Graz"."""
+        for prep in self.parse.children(target, "prep"):
+            for inner in self.parse.children(prep, "pobj") if prep.lower in ("in", "of") else ():
+                value = noun_value(self.parse, inner, self.refs, self.times)
+                if isinstance(value, EntityRef):
+                    return value if value.type == "place" else None
+                if (found := self._named_within(inner)) is not None:
+                    return found
+        return None
 
     def _going(self, clause: Clause, slot: str, target: Token) -> str | None:
         """ "went to Paris" is a visit, "went to a concert" an attendance."""
@@ -202,8 +223,9 @@ class Actions(Emitter):
 
     def _fits(self, predicate: str, value: Value, target: Token, subject: EntityRef) -> bool:
         named = isinstance(value, EntityRef)
-        if predicate == "visited" and subject.type == "thing" and not named:
-            return False  # "my rent went up to 900 euros"
+        goes = subject.type in ("person", "animal")
+        if predicate == "visited" and not goes and (not named or self._is_common(subject)):
+            return False  # "my rent went up to 900 euros", "the car went to Tom"
         if predicate == "uses" and not named and not self._is_used_as_tool(target):
             return False
         if predicate == "uses" and target.tag == "JJ" and target.dep == "conj":

@@ -40,6 +40,8 @@ _NEVER = _TABLE.words("never")
 _NONE = _TABLE.words("none")
 _ONLY = _TABLE.words("only")
 _UNREAL_MODALS = _TABLE.words("unreal_modals")
+_SELVES = _TABLE.words("selves")
+_TO_ONESELF = _TABLE.pairs("to_oneself")
 
 
 @dataclass(slots=True)
@@ -65,7 +67,9 @@ class Clause:
 
     @property
     def lemma(self) -> str:
-        return self.verb.lemma
+        lemma = self.verb.lemma
+        given = self.parse.children(self.verb, "dobj", "dative") if lemma in _TO_ONESELF else []
+        return _TO_ONESELF[lemma] if any(t.lower in _SELVES for t in given) else lemma
 
     def objects(self, *deps: str) -> list[Token]:
         """Children of the verb with one of `deps`, and what is joined to them by "and"; contrasted ones left out, and so of "a dog and no
@@ -392,9 +396,12 @@ def _stands_beside(clause: Clause, governor: Token) -> bool:
 
 def _read_auxiliaries(clause: Clause) -> None:
     verb = clause.verb
-    clause.past = verb.tag == "VBD"
-    clause.begins = verb.lemma in _BECOMING
     auxiliaries = clause.parse.children(verb, "aux", "auxpass")
+    helped = (
+        verb.dep == "ccomp" and verb.tag == "VB" and clause.parse.head(verb).tag == "VBD" and not auxiliaries
+    )
+    clause.past = verb.tag == "VBD" or helped  # "Tom helped me move"
+    clause.begins = verb.lemma in _BECOMING
     if verb.dep == "conj" and verb.tag in ("VB", "VBG", "VBN") and not auxiliaries:
         auxiliaries = clause.parse.children(clause.parse.head(verb), "aux", "auxpass")  # "I'll go and buy it"
     for aux in auxiliaries:

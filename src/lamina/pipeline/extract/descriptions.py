@@ -79,7 +79,13 @@ class Descriptions(Emitter):
                 self._birthday(clause, owner, match)
 
     def _birthday(self, clause: Clause, owner: EntityRef, match: TemporalMatch) -> None:
+        """A day of a month, or a month: "my birthday is tomorrow" is true for a day only."""
         text = self.parse.text[match.start : match.end].removeprefix("on ")
+        if match.grain != "month" and not any(each.isdigit() for each in text):
+            day = self.times.interval(match, future=not clause.past)[0]
+            if day is None or match.grain != "day" or self.parse.text[: match.start].endswith(" a "):
+                return
+            text = f"{day:%B} {day.day}"
         self._emit(clause, owner, "birthday", LiteralValue("date", text), validity=Validity())
 
     def _is_noun(self, clause: Clause, subject: EntityRef, token: Token, target: Token) -> None:

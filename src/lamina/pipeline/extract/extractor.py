@@ -50,7 +50,7 @@ from lamina.pipeline.extract.values import (
 )
 
 _TABLE = table(__name__)
-NAME = "lamina-rules/13"
+NAME = "lamina-rules/14"
 """Part of the ids of facts, and shown with them. A change to what the rules or the vocabulary make of a text takes the
 next number:
 a replay then tells the new facts from those that the old rules made."""

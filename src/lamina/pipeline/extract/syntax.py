@@ -224,8 +224,13 @@ def mend(tokens: Sequence[Token]) -> None:
         return
     for token in tokens:
         below = [t for t in tokens if t.head == token.i and t is not token] if token.lower == "got" else []
-        having = [t for t in below if t.dep == "aux" and t.lower in _HAVING]
+        beside = [
+            t for t in tokens[max(token.i - 1, 0) : token.i] if t.lower == "'s"
+        ]  # of "Tom's got" a case to the parser
+        having = [t for t in below if t.dep == "aux" and t.lower in _HAVING] or beside
         things = any(t.dep == "dobj" and t.is_noun and t.lower not in _GAINED for t in below)
         if having and things and not any(t.dep in ("advmod", "prt", "xcomp", "ccomp") for t in below):
             token.lemma, token.tag = "have", "VBZ" if having[0].lower in ("has", "'s") else "VBP"
             having[0].dep = "dep"
+            for each in below:
+                each.dep = "nsubj" if each.dep == "nsubjpass" else each.dep

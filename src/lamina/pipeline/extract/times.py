@@ -18,6 +18,8 @@ from lamina.pipeline.extract.values import Kind
 
 _TABLE: Final = table(__name__, dated_things=DATED_THINGS, of_a_day=OF_A_DAY)
 _INSTANT = timedelta(seconds=1)
+_LIFETIME: Final = timedelta(days=120 * 365)
+"""What is told of is no older, unless "since" says so: an older year is a number."""
 _SINCE = _TABLE.words("since")
 _UNTIL = _TABLE.words("until")
 _BY = frozenset(("by", "before"))
@@ -189,6 +191,10 @@ class Times:
             return True
         if match.kind == "time" and any(each.kind == "set" for each in self._matches):
             return True  # "on Sundays at six"
+        if kind in _STATES and match.earliest and match.earliest < self._observed_at - _LIFETIME:
+            return self._preposition(match) not in _SINCE  # "I play chess, about 1450 on lichess"
+        if kind == "event" and match.grain == "year" and self._preposition(match) == "for":
+            return True  # "sold it for 2000"
         now = kind in _STATES and _is_instant(match.earliest, match.latest)
         return now or _PART_OF_ANY_DAY.fullmatch(match.text) is not None
 

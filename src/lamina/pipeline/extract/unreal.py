@@ -1,8 +1,9 @@
-"""Which verbs of a sentence tell nothing of what is: conditions, what they govern, and what nearly happened.
+"""Which verbs of a sentence tell nothing of what is: conditions, what they govern, what nearly happened, and what is asked for.
 
 Words decide here before the parse does: of "if I don't get some sleep I'm quitting" the parser makes one clause of
 the sleep that is quitting. A condition that opens a clause reaches to the next "but"; one that follows takes back the
-clause before it. "If you must know" and its kin are manners of speaking and no conditions.
+clause before it. "If you must know" and its kin are manners of speaking and no conditions. Whom somebody is to help do a thing has not done
+it, and what a text is to say is the text's.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _BREAKS = _TABLE.words("breaks")
 _BEFORE_SUPPOSING: Final = _TABLE.words("before_supposing")
 _THAT = _TABLE.words("that")
 _ASIDE: Final = _TABLE.pattern("aside")
+_HELPING: Final = _TABLE.words("helping")
+_WORDING: Final = _TABLE.words("wording")
 
 
 def may_suppose(sentence: str) -> bool:
@@ -37,7 +40,7 @@ def may_suppose(sentence: str) -> bool:
 
 
 def unreal_verbs(parse: Parse) -> frozenset[int]:
-    """Places of the verbs under a condition or a supposition, and of those that "nearly" takes back."""
+    """Places of the verbs under a condition or a supposition, of those that "nearly" takes back, and of what is asked for."""
     found: set[int] = set()
     for token in parse.tokens:
         if _opens_condition(parse, token):
@@ -46,6 +49,8 @@ def unreal_verbs(parse: Parse) -> frozenset[int]:
             found.update(_nearly(parse, token))
         elif _likens(parse, token) and (verb := _verb_under(parse, token)) is not None:
             found.add(verb.i)
+        elif token.dep == "ccomp" and (_is_helped(parse, token) or _is_to_be_written(parse, token)):
+            found.update(_joined(parse, token))
     return frozenset(i for i in found if not _is_possible(parse, parse.tokens[i]))
 
 
@@ -65,7 +70,7 @@ def _opens_condition(parse: Parse, token: Token) -> bool:
         return False
     if word in _GIVEN:
         return not parse.children(token, "nsubj", "nsubjpass", "aux", "auxpass")
-    if word not in _SUPPOSE or (word == "say" and after.lower not in ("i", "we", "he", "she", "they")):
+    if word not in _SUPPOSE or (word == "say" and parse.child(token, "ccomp") is None):
         return False
     before_it = (t for t in parse.tokens[: token.i] if t.tag not in (",", ".", ":", "UH", "-LRB-"))
     return all(t.lower in _BEFORE_SUPPOSING for t in before_it)
@@ -139,10 +144,38 @@ def _nearly(parse: Parse, token: Token) -> Iterator[int]:
     after = parse.tokens[token.i + 1] if token.i + 1 < len(parse.tokens) else None
     if not verb.is_verb or verb.i < token.i or after is None or after.lower in _WHOLLY or after.tag == "CD":
         return
+    yield from _joined(parse, verb)
+
+
+def _joined(parse: Parse, verb: Token) -> Iterator[int]:
+    """A verb, and what is joined to it under its subject."""
     yield verb.i
     yield from (
         t.i for t in parse.subtree(verb) if t.dep == "conj" and t.is_verb and not _has_subject(parse, t)
     )
+
+
+def _is_helped(parse: Parse, verb: Token) -> bool:
+    """ "Help me sell my car", "I'm helping Anna move to Oslo": not yet; "Tom helped me move"."""
+    helping = parse.head(verb)
+    if helping.lemma not in _HELPING or helping.i > verb.i or verb.tag != "VB":
+        return False
+    return helping.tag != "VBD" and not any(t.lemma == "have" for t in parse.children(helping, "aux"))
+
+
+def _is_to_be_written(parse: Parse, verb: Token) -> bool:
+    """ "Write a letter saying that I live in Rome", "a tweet that says I joined Google"."""
+    wording = parse.head(verb)
+    if wording.lemma not in _WORDING or wording.i > verb.i:
+        return False
+    subject = parse.child(wording, "nsubj")
+    by_text = subject.tag == "WDT" if subject is not None else wording.tag == "VBG"
+    return by_text and any(_is_order(parse, each) for each in parse.ancestors(wording))
+
+
+def _is_order(parse: Parse, verb: Token) -> bool:
+    bare = parse.child(verb, "nsubj", "nsubjpass", "aux", "auxpass") is None
+    return bare and verb.dep == "ROOT" and verb.tag in ("VB", "VBP")
 
 
 def _has_subject(parse: Parse, verb: Token) -> bool:
