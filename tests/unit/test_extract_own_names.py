@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from extraction_cases import find_times, say
+from extraction_cases import find_times, read, say
 
 from lamina.pipeline.extract.extractor import RulesExtractor
 from lamina.pipeline.extract.own_names import names_speaker
@@ -172,3 +172,22 @@ def test_hostile_text_takes_no_time_that_grows_with_its_square(parser: Parser, t
     names_speaker(text)
     RulesExtractor(find_times, use_parser=False).extract([say(text)])
     assert time.process_time() - started < 2
+
+
+PEOPLES = (
+    "Welsh", "Thai", "Latina", "Bangladeshi", "Angolan", "Kazakh", "English", "Persian", "Zulu", "Filipina", "Sikh", "Mormon", "Methodist",
+    "Gemini", "Virgo", "Glaswegian", "ENFP",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "frame",
+    ["I'm {}.", "I'm {}, he's Persian.", "Hi, I'm {}!", "I am {} and my wife is German.", "My wife is {}.", "My boss is {}.", "My sister is {}."],
+)  # fmt: skip
+def test_what_peoples_are_called_names_nobody(extractor: RulesExtractor, frame: str) -> None:
+    assert [(each, found) for each in PEOPLES if (found := read(extractor, frame.format(each)))] == []
+
+
+@pytest.mark.parametrize("name", ["Leo", "Roman", "Tom Welsh"])
+def test_what_is_as_often_a_name_is_one(extractor: RulesExtractor, name: str) -> None:
+    assert read(extractor, f"Hi, I'm {name}!") == [f"Alice name_is {name}"]

@@ -53,6 +53,7 @@ def test_what_is_past_does_not_begin_ahead(parser: Parser, words: str) -> None:
     [
         "I've been living in Rome for a while now.", "I live in Rome now.", "I bought a lunchbox from the 70s.",
         "I restored a 1980s-era car.", "I have morning meetings.", "On Sundays I have my yoga class at 6:00 PM.",
+        "I am from Tashkent, work in a bank till 18:00.",
     ],
 )  # fmt: skip
 def test_what_is_no_time_of_it_is_none(parser: Parser, text: str) -> None:
@@ -87,3 +88,17 @@ def test_a_birthday_is_a_day_of_a_month(parser: Parser, said: str, day: str | No
     assert [each.object.value for each in triples if isinstance(each.object, LiteralValue)] == (
         [day] if day else []
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("I work at Acme from Monday.", "2026-11-30"), ("My rent is 900 euros from May.", "2027-05-01"), ("I lived in Rome from May.", "2026-05-01"),
+        ("I have an exam on Friday.", "2026-11-27"), ("I live in Rome from 2019.", "2019-01-01"),
+    ],
+)  # fmt: skip
+def test_what_is_told_in_the_present_begins_ahead(parser: Parser, text: str, begins: str) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    (triple,) = extractor.extract([say(text, observed_at=SAID_AT)])[0].triples
+    assert triple.valid_from is not None
+    assert triple.valid_from.date().isoformat() == begins

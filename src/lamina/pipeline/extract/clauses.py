@@ -224,7 +224,8 @@ def _is_partly_denied(clause: Clause) -> bool:
 
 
 def _is_wholly(parse: Parse, word: Token) -> bool:
-    return any(t.lower in _WHOLLY for t in parse.tokens[word.i + 1 : word.i + 2])
+    """ "At all", "for ethical reasons": no part is left out."""
+    return any(t.lower in _WHOLLY for t in parse.subtree(word))
 
 
 def _find_subject(clause: Clause, *, elliptic: bool) -> None:
@@ -397,10 +398,9 @@ def _stands_beside(clause: Clause, governor: Token) -> bool:
 def _read_auxiliaries(clause: Clause) -> None:
     verb = clause.verb
     auxiliaries = clause.parse.children(verb, "aux", "auxpass")
-    helped = (
-        verb.dep == "ccomp" and verb.tag == "VB" and clause.parse.head(verb).tag == "VBD" and not auxiliaries
-    )
-    clause.past = verb.tag == "VBD" or helped  # "Tom helped me move"
+    bare = verb.dep == "ccomp" and verb.tag in ("VB", "VBN") and not auxiliaries
+    helped = bare and clause.parse.head(verb).tag == "VBD"  # "Tom helped me move", "I got my bike serviced"
+    clause.past = verb.tag == "VBD" or helped
     clause.begins = verb.lemma in _BECOMING
     if verb.dep == "conj" and verb.tag in ("VB", "VBG", "VBN") and not auxiliaries:
         auxiliaries = clause.parse.children(clause.parse.head(verb), "aux", "auxpass")  # "I'll go and buy it"

@@ -182,6 +182,9 @@ class Descriptions(Emitter):
         owner = self.refs.owner(self.parse, token)
         if owner is None or (token.lemma in words.RELATIONS and not target.is_name):
             return False
+        of_people = isinstance(value, EntityRef) and value.type == "group"
+        if of_people and (token.lemma in words.RELATIONS or token.lemma in words.PETS):
+            return True  # "my wife is Thai"
         noun = token.lemma if token.lemma != "hobbie" else "hobby"
         determiner = self.parse.child(target, "det")
         if noun in words.RELATIONS and determiner is not None and determiner.lower in ("a", "an"):

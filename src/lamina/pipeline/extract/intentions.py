@@ -28,6 +28,8 @@ _WEDDINGS = _TABLE.words("weddings")
 _STATES = _TABLE.words("states")
 _MOVES = _TABLE.words("moves")
 _MEETINGS = _TABLE.words("meetings")
+_HAPPENINGS: Final = _TABLE.words("happenings")
+"""Of what happens once the present tells no more than that it is to be, or is usual."""
 _GAINED = PETS | _TABLE.words("gained")
 _LEFT = _TABLE.words("left")
 
@@ -39,6 +41,8 @@ def is_coming(clause: Clause) -> bool:
     parse, verb, lemma = clause.parse, clause.verb, clause.lemma
     if clause.perfect or (clause.passive and not _is_wedding(clause)):
         return False
+    if lemma in _HAPPENINGS and verb.tag in ("VBP", "VBZ") and not (clause.past or clause.progressive):
+        return True  # "we fly to Rome on Saturday", "I visit my mum every Sunday"
     if lemma in _MEETINGS:
         now = any(t.lower in ("now", "currently", "presently") for t in parse.children(verb, "advmod"))
         return clause.progressive and not clause.past and not now
@@ -84,7 +88,7 @@ class Intentions(Emitter):
             )
         if value is not None and clause.passive and phrase is clause.verb:
             value = replace(value, value=f"get {value.value}")
-        if value is not None and phrase.tag == "VBG" and predicate in ("plans_to", "committed_to"):
+        if value is not None and phrase.tag in ("VBG", "VBZ") and predicate in ("plans_to", "committed_to"):
             value = replace(value, value=phrase.lemma + str(value.value)[len(phrase.text) :])
         if (
             value is not None

@@ -111,8 +111,9 @@ def _is_called(parse: Parse, name: str, after: _After) -> bool:
     if first in _NO_NAMES or is_time_word(words[0]) or any(_OWNED.search(word) for word in words):
         return False
     written = words[0][:1].isupper()
-    if written and after in ("name", "call"):
-        return len(words) > 1 or not any(token.entity in ("NORP", "LANGUAGE") for token in tokens)
+    of_people = len(words) == 1 and any(token.entity in ("NORP", "LANGUAGE") for token in tokens)
+    if of_people or (written and after in ("name", "call")):
+        return not of_people
     if any(first in known for known in (_SIDES, _SHORTHAND, ADJECTIVE_ATTRIBUTES)):
         return False
     is_person = written and any(token.entity == "PERSON" for token in tokens)

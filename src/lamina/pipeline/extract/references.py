@@ -26,6 +26,7 @@ NER_TYPES: dict[str, EntityType] = {
     "PERSON": "person", "ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PRODUCT": "product",
     "WORK_OF_ART": "work", "EVENT": "event", "NORP": "group", "LANGUAGE": "language", "LAW": "work",
 }  # fmt: skip
+_OF_PEOPLE: Final = "NORP"
 _NAME_JUNK: Final = _TABLE.words("name_junk")
 
 
@@ -160,7 +161,8 @@ class References:
             if start <= token.i < end and label in NER_TYPES:
                 inside = parse.tokens[start:end]
                 tokens = [*inside, *_numbered(parse, inside[-1])]
-                return self._named_entity(parse, tokens, NER_TYPES[label])
+                of_people = all(t.entity == _OF_PEOPLE for t in inside)
+                return self._named_entity(parse, tokens, NER_TYPES[_OF_PEOPLE if of_people else label])
         if not token.is_name or not any(c.isalpha() for c in token.text):
             return None
         parts = [t for t in parse.children(token, "compound", "nmod") if t.is_name or t.text[:1].isupper()]
@@ -168,7 +170,8 @@ class References:
         whole = parse.tokens[parts[0].i : parts[-1].i + 1]
         if any(t not in parts and t.text not in _JOINTS for t in whole):
             return None  # the parser cut the name: "The Lord [of the Rings] trilogy"
-        return self._named_entity(parse, [*whole, *_continued(parse, token)], "thing")
+        entity_type: EntityType = "group" if token.entity == _OF_PEOPLE else "thing"
+        return self._named_entity(parse, [*whole, *_continued(parse, token)], entity_type)
 
     def _named_entity(self, parse: Parse, tokens: list[Token], entity_type: EntityType) -> EntityRef | None:
         while tokens and (

@@ -216,10 +216,17 @@ _TABLE = table(__name__)
 _CLITICS = _TABLE.pairs("clitics")
 _GAINED = _TABLE.words("gained")
 _HAVING = _TABLE.words("having")
+_PEOPLES = _TABLE.words("peoples")
+"""What peoples, religions and signs of the zodiac are called, without what is as often somebody's name."""
 
 
 def mend(tokens: Sequence[Token]) -> None:
-    """ "I've got an appointment on Friday" is a present; "I've just got a job" tells what happened."""
+    """ "I've got an appointment on Friday" is a present; "I've just got a job" tells what happened. "I'm Welsh" names a people."""
+    for token in tokens:
+        if token.lower in _PEOPLES and not any(
+            t.is_name and t.lower not in _PEOPLES for t in _beside(tokens, token)
+        ):
+            token.entity = "NORP"
     if all(token.lower != "got" for token in tokens):
         return
     for token in tokens:
@@ -234,3 +241,7 @@ def mend(tokens: Sequence[Token]) -> None:
             having[0].dep = "dep"
             for each in below:
                 each.dep = "nsubj" if each.dep == "nsubjpass" else each.dep
+
+
+def _beside(tokens: Sequence[Token], token: Token) -> Sequence[Token]:
+    return [*tokens[max(token.i - 1, 0) : token.i], *tokens[token.i + 1 : token.i + 2]]

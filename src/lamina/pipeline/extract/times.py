@@ -18,11 +18,13 @@ from lamina.pipeline.extract.values import Kind
 
 _TABLE: Final = table(__name__, dated_things=DATED_THINGS, of_a_day=OF_A_DAY)
 _INSTANT = timedelta(seconds=1)
-_LIFETIME: Final = timedelta(days=120 * 365)
-"""What is told of is no older, unless "since" says so: an older year is a number."""
+_LIFETIME: Final = 120
+"""What is told of is no older in years, unless "since" says so: an older year is a number."""
 _SINCE = _TABLE.words("since")
 _UNTIL = _TABLE.words("until")
 _BY = frozenset(("by", "before"))
+_FROM: Final = frozenset(("from", "on"))
+"""Of what is told in the present these lead to a day that comes: "I work at Acme from Monday"."""
 _RECURRING = frozenset(("every", "each", "most"))
 _STATES: frozenset[Kind] = frozenset(get_args(Kind)) - {"plan", "commitment", "event"}
 
@@ -115,6 +117,8 @@ class Times:
             word = self._preposition(match)
             if self._tells_no_time(match, kind):
                 continue
+            if is_present and word in _FROM and kind in _STATES:
+                earliest, latest = self.interval(match, future=True)
             if word in _RECURRING or (kind in _STATES and self._ends_duration(match, matches)):
                 continue
             if word in _BY and self._word_before(match) == "since":
@@ -189,9 +193,11 @@ class Times:
             return True
         if match.grain in ("decade", "century") and self._word_before(match) in ("from", "of"):
             return True
+        if match.kind in ("time", "timerange") and kind in _STATES:
+            return True  # "I work in a bank till 18:00"
         if match.kind == "time" and any(each.kind == "set" for each in self._matches):
             return True  # "on Sundays at six"
-        if kind in _STATES and match.earliest and match.earliest < self._observed_at - _LIFETIME:
+        if kind in _STATES and match.earliest and match.earliest.year < self._observed_at.year - _LIFETIME:
             return self._preposition(match) not in _SINCE  # "I play chess, about 1450 on lichess"
         if kind == "event" and match.grain == "year" and self._preposition(match) == "for":
             return True  # "sold it for 2000"
