@@ -102,3 +102,10 @@ def test_what_is_told_in_the_present_begins_ahead(parser: Parser, text: str, beg
     (triple,) = extractor.extract([say(text, observed_at=SAID_AT)])[0].triples
     assert triple.valid_from is not None
     assert triple.valid_from.date().isoformat() == begins
+
+
+def test_a_home_begins_on_the_day_of_the_move(parser: Parser) -> None:
+    extractor = RulesExtractor(find_times, parser=parser)
+    told = extractor.extract([say("I moved to Rome on April 2.", observed_at=SAID_AT)])[0].triples
+    begins = {each.predicate: each.valid_from and each.valid_from.date().isoformat() for each in told}
+    assert begins == {"moved_to": "2026-04-02", "lives_in": "2026-04-02"}

@@ -168,7 +168,9 @@ class Emitter:
             is_present = not (past or clause.perfect)
             if past and kind == "event":
                 matches = self.times.not_ahead(matches)
-            validity = Validity() if put_to else self.times.validity(matches, kind, is_present=is_present)
+            begun = clause.past or clause.perfect
+            told = self.times.validity(matches, kind, is_present=is_present, has_begun=begun)
+            validity = Validity() if put_to else told
             qualifiers = (*qualifiers, *put_to)
         valid_from, valid_to = validity.valid_from, validity.valid_to
         over = (past or clause.ended) and not (clause.negated or clause.perfect or clause.begins)

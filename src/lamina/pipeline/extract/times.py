@@ -106,9 +106,16 @@ class Times:
         """Those that do not begin after it was said, which are no times of what is past: "finished a 5K in 35 minutes"."""
         return [m for m in matches if m.earliest is None or m.earliest <= self._observed_at]
 
-    def validity(self, matches: Sequence[TemporalMatch], kind: Kind, *, is_present: bool = False) -> Validity:
+    def validity(
+        self,
+        matches: Sequence[TemporalMatch],
+        kind: Kind,
+        *,
+        is_present: bool = False,
+        has_begun: bool = True,
+    ) -> Validity:
         """An event or a plan lasts for the interval; a state begins with it, unless "until" says it ends: what
-        `is_present` ends in the days ahead."""
+        `is_present` ends in the days ahead. One that need not have begun ("from Monday") begins there too."""
         for match in matches:
             ahead = kind in ("plan", "commitment")
             earliest, latest = self.interval(match, future=ahead)
@@ -117,7 +124,7 @@ class Times:
             word = self._preposition(match)
             if self._tells_no_time(match, kind):
                 continue
-            if is_present and word in _FROM and kind in _STATES:
+            if word in _FROM and kind in _STATES and not has_begun:
                 earliest, latest = self.interval(match, future=True)
             if word in _RECURRING or (kind in _STATES and self._ends_duration(match, matches)):
                 continue
