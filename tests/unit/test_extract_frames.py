@@ -27,11 +27,12 @@ OF_STATES = (
     "I wish I were {}.", "If I were {}, I'd tell you.", "Am I {}?", "I stopped being {}.", "I'm anything but {}.",
     "I am neither {} nor rich.", "I'm hardly {}.", "I'm not even {}.", "I'm not {} yet.", "I lied, I'm not {}.", "I could be {}.",
     "He talks to me as if I were {}.", "Help me become {}.",
+    "am i {}", "so am i {} or not", "was i {}", "since when am i {}",
 )  # fmt: skip
 OF_DEEDS = (
     "I don't {}.", "I do not {}.", "I no longer {}.", "I don't {} anymore.", "I never {}.", "I wish I could {}.", "Do I {}?",
     "I hardly {}.", "I don't even {}.", "I lied, I don't {}.", "I could {}.", "I stopped: I don't {} now.", "Help me {}.",
-    "I need you to help me {}.", "I'll help Tom {}.",
+    "I need you to help me {}.", "I'll help Tom {}.", "do i {}", "since when do i {}", "why do i {}",
 )  # fmt: skip
 OF_CLAIMS = (
     "Suppose {}.", "Imagine {}.", "I dreamt that {}.", "It would be great if {}.", "Is it true that {}?", "What if {}?", "I'd never say that {}.",
@@ -43,6 +44,8 @@ OF_CLAIMS = (
     'How do you say "{}" in Spanish?', "Translate into German: {}.", 'My friend says: "{}."', "[12/03/2026, 10:02:11] Tom: {}.",
     "[10:02, 12/03/2026] mum: {}.", "12/03/2026, 10:02 - +49 170 1234567: {}.",
     "Tom  10:02 AM\n{}.", "I got this from Tom: {}.", "Write a letter saying that {}.", "Draft a note that says {}.", "For example, say {}.",
+    "is it true that {}", "Before {}, I want to travel.", "I look forward to the day when {}.", "Make sure {}.",
+    "You're wrong that {}.",
 )  # fmt: skip
 
 

@@ -183,6 +183,8 @@ def test_chatter_leaves_nothing_open(text):
         "Dentist on Thursday?",
         "Cancel the meeting on Friday.",
         "What meetings do I have on Friday?",
+        "what do i need to buy",
+        "do I have to call Tom on Friday",
         "Nudge me on Sunday.",
         "Pros:\n- more money\n- less work",
         "Things for the trip:\n- passport\n- sun cream",
@@ -350,6 +352,8 @@ def test_a_sentence_may_end_something(text, words, completed):
         "Don't forget the camera.",
         "Ana thinks I don't need the camera.",
         "Was the trip cancelled?",
+        "did I book the B&B",
+        "have i called the bank",
         # put off is not given up
         "I'm not going to call mum until Monday.",
         "I don't need to call mum today.",

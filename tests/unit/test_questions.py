@@ -1,6 +1,6 @@
 import pytest
 
-from lamina.language.questions import asks_assistant, is_stated, sentence_shares
+from lamina.language.questions import asks_assistant, is_asked, is_stated, sentence_shares
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,14 @@ def test_shares_count_sentences() -> None:
 )
 def test_a_prompt_that_ends_as_a_statement_and_nowhere_asks_is_one(prompt: str, stated: bool) -> None:
     assert is_stated(prompt) is stated
+
+
+@pytest.mark.parametrize(
+    ("sentence", "asked"),
+    [
+        ("Did Ana call?", True), ("do i need to call the dentist", True), ("so how much do I owe", True), ("haven’t we paid", True),
+        ("I do need to call the dentist.", False), ("Do the dishes", False), ("Have the car washed", False), ("What I need is rest.", False),
+    ],
+)  # fmt: skip
+def test_a_question_of_oneself_needs_no_mark(sentence: str, *, asked: bool) -> None:
+    assert is_asked(sentence) is asked

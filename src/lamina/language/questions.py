@@ -13,6 +13,7 @@ _SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|our|us)\
 _TABLE: Final = table(__name__)
 _ASKS_ASSISTANT: Final = _TABLE.pattern("asks_assistant")
 _PAST: Final = _TABLE.pattern("past")
+_UNMARKED: Final = _TABLE.pattern("unmarked")
 
 
 def sentence_shares(text: str) -> tuple[float, float]:
@@ -23,6 +24,15 @@ def sentence_shares(text: str) -> tuple[float, float]:
     asking = sum(one.rstrip().endswith(("?", "？")) for one in sentences)
     own = sum(bool(_SELF.search(one.replace("\u2019", "'"))) for one in sentences)
     return asking / len(sentences), own / len(sentences)
+
+
+def is_asked(sentence: str) -> bool:
+    """Whether a sentence asks, also of oneself without its mark, as many type.
+
+    >>> is_asked("Did Ana call?"), is_asked("what do i need to buy"), is_asked("I need to buy milk")
+    (True, True, False)
+    """
+    return sentence.rstrip().endswith("?") or _UNMARKED.match(sentence) is not None
 
 
 def is_stated(prompt: str) -> bool:

@@ -38,6 +38,7 @@ from lamina.kernel.predicates import OF_THE_UNNAMED, beside_of
 from lamina.kernel.records import Fact, Layer, Loop
 from lamina.kernel.ties import Tie
 from lamina.language.change_signs import CALLS_OFF, REPLACES, SPEAKERS, WITH_PREDICATE, signs_in
+from lamina.language.questions import is_asked
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
 from lamina.language.tokens import STOP_TERMS, analyse, term_set
@@ -158,7 +159,7 @@ def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None, *
 
 def _telling(text: str) -> Iterator[_Sentence]:
     for sentence in split_sentences(text, count_max=_SENTENCES_MAX):
-        if sentence.text.rstrip().endswith("?"):
+        if is_asked(sentence.text):
             continue
         terms, signs = frozenset(analyse(sentence.text)), signs_in(sentence.text)
         if signs or _is_counted(terms):

@@ -40,6 +40,8 @@ _NEVER = _TABLE.words("never")
 _NONE = _TABLE.words("none")
 _ONLY = _TABLE.words("only")
 _UNREAL_MODALS = _TABLE.words("unreal_modals")
+_TURNED = _TABLE.words("turned")
+_BEFORE_ASKING = _TABLE.words("before_asking")
 _SELVES = _TABLE.words("selves")
 _TO_ONESELF = _TABLE.pairs("to_oneself")
 
@@ -331,14 +333,17 @@ def _is_reason(parse: Parse, mark: Token, verb: Token) -> bool:
 
 
 def _is_uncertain(parse: Parse, adjective: Token) -> bool:
-    """ "I'm not sure Anna lives there", "I'm unsure whether ..."."""
-    return adjective.lower in _UNCERTAIN or parse.child(parse.head(adjective), "neg") is not None
+    """ "I'm not sure Anna lives there", "I'm unsure whether ...", "make sure I ..."."""
+    verb = parse.head(adjective)
+    return adjective.lower in _UNCERTAIN or verb.lemma in _UNREAL or parse.child(verb, "neg") is not None
 
 
 def _is_asked(parse: Parse, verb: Token) -> bool:
     """ "Did I say I have a twin": a question without its mark."""
     subject = parse.child(verb, "nsubj", "nsubjpass")
-    return subject is not None and any(t.i < subject.i < verb.i for t in parse.children(verb, "aux"))
+    if subject is None or _is_turned(parse, verb, subject):
+        return subject is not None
+    return any(t.i < subject.i < verb.i for t in parse.children(verb, "aux"))
 
 
 def _governed_unreal(clause: Clause, governor: Token) -> bool:
@@ -436,7 +441,13 @@ def _is_inverted(clause: Clause) -> bool:
         return False
     first = [t for t in clause.parse.children(verb, "aux", "auxpass") if t.i < subject.i < verb.i]
     asks = any(t.tag in ("WRB", "WP", "WDT") and t.i < subject.i for t in clause.parse.children(verb))
-    return (bool(first) or asks) and verb.dep != "relcl"
+    return (bool(first) or asks or _is_turned(clause.parse, verb, subject)) and verb.dep != "relcl"
+
+
+def _is_turned(parse: Parse, verb: Token, subject: Token) -> bool:
+    """ "Am I allergic to nuts", "so is my wife Thai": before it stands nothing that could be told of."""
+    opens = all(t.lower in _BEFORE_ASKING for t in parse.tokens[: verb.i])
+    return opens and verb.lemma in _TURNED and verb.i < subject.i
 
 
 def _read_adverbs(clause: Clause) -> None:

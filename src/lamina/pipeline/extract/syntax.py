@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from lamina.language.tables import table
 from lamina.pipeline.extract.kin import NounPhrase, folded
@@ -216,6 +216,8 @@ _TABLE = table(__name__)
 _CLITICS = _TABLE.pairs("clitics")
 _GAINED = _TABLE.words("gained")
 _HAVING = _TABLE.words("having")
+_AROUND_GAINED: Final = frozenset(("advmod", "prt", "xcomp", "ccomp"))
+"""What beside "have got" says that something happened."""
 _PEOPLES = _TABLE.words("peoples")
 """What peoples, religions and signs of the zodiac are called, without what is as often somebody's name."""
 
@@ -236,7 +238,10 @@ def mend(tokens: Sequence[Token]) -> None:
         ]  # of "Tom's got" a case to the parser
         having = [t for t in below if t.dep == "aux" and t.lower in _HAVING] or beside
         things = any(t.dep == "dobj" and t.is_noun and t.lower not in _GAINED for t in below)
-        if having and things and not any(t.dep in ("advmod", "prt", "xcomp", "ccomp") for t in below):
+        asked = any(
+            t.dep.startswith("nsubj") and having and having[0].i < t.i for t in below
+        )  # "have I got a dog"
+        if having and things and not asked and not any(t.dep in _AROUND_GAINED for t in below):
             token.lemma, token.tag = "have", "VBZ" if having[0].lower in ("has", "'s") else "VBP"
             having[0].dep = "dep"
             for each in below:

@@ -32,6 +32,8 @@ _THAT = _TABLE.words("that")
 _ASIDE: Final = _TABLE.pattern("aside")
 _HELPING: Final = _TABLE.words("helping")
 _WORDING: Final = _TABLE.words("wording")
+_AROUND: Final = _TABLE.words("around")
+_DAYS: Final = _TABLE.words("days")
 
 
 def may_suppose(sentence: str) -> bool:
@@ -49,6 +51,8 @@ def unreal_verbs(parse: Parse) -> frozenset[int]:
             found.update(_nearly(parse, token))
         elif _likens(parse, token) and (verb := _verb_under(parse, token)) is not None:
             found.add(verb.i)
+        elif (verb := _to_come(parse, token)) is not None:
+            found.update(_joined(parse, verb))
         elif token.dep == "ccomp" and (_is_helped(parse, token) or _is_to_be_written(parse, token)):
             found.update(_joined(parse, token))
     return frozenset(i for i in found if not _is_possible(parse, parse.tokens[i]))
@@ -153,6 +157,19 @@ def _joined(parse: Parse, verb: Token) -> Iterator[int]:
     yield from (
         t.i for t in parse.subtree(verb) if t.dep == "conj" and t.is_verb and not _has_subject(parse, t)
     )
+
+
+def _to_come(parse: Parse, token: Token) -> Token | None:
+    """The verb in the present that a time waits for: "before I have kids", "the day I own a house"; not "before I had"."""
+    head = parse.head(token)
+    if token.lower in _AROUND:
+        verb = head
+    elif token.lemma not in _DAYS or (det := parse.child(token, "det")) is None or det.lower != "the":
+        return None
+    else:
+        verb = head if token.dep == "npadvmod" else parse.child(token, "relcl") or head
+    has_been = any(t.tag == "VBD" or t.lemma == "have" for t in parse.children(verb, "aux", "auxpass"))
+    return verb if verb.i > token.i and verb.tag in ("VBP", "VBZ") and not has_been else None
 
 
 def _is_helped(parse: Parse, verb: Token) -> bool:

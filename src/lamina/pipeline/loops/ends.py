@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from lamina.language.questions import is_asked
 from lamina.language.tables import table
 from lamina.pipeline.loops.dues import cut_end
 from lamina.pipeline.loops.matching import is_past
@@ -44,7 +45,7 @@ _PIECES = re.compile(r",\s+(?:and\s+)?|;\s+|(?<!\s)\s+and\s+(?:also\s+|then\s+)?
 
 def endings_of(said: str) -> Iterator[LoopEnding]:
     """What a sentence ends."""
-    if said.rstrip().endswith("?"):
+    if is_asked(said):
         return
     plain = _CLOSERS.sub("", said.rstrip(" .!…"))
     dropped = list(_drops(plain))

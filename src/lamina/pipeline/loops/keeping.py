@@ -58,7 +58,7 @@ __all__ = [
     "reference_of",
 ]
 
-EXTRACTOR: Final = "lamina-loops/13"
+EXTRACTOR: Final = "lamina-loops/14"
 OPEN_SEEN_MAX: Final = 200
 """How many open loops of a scope a turn is compared with, the newest first."""
 

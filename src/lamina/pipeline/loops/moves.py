@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from lamina.kernel.time import Instant, from_datetime
+from lamina.language.questions import is_asked
 from lamina.language.tables import table
 from lamina.language.temporal import TemporalMatch
 from lamina.pipeline.loops.dues import due_of, horizon_of
@@ -31,7 +32,7 @@ def move_in(
 ) -> Move | None:
     """The new day that a sentence names, and for what; it is read from ``start`` on. "Moved it" speaks of what was said
     ``earlier`` in the turn."""
-    if said.rstrip().endswith("?"):
+    if is_asked(said):
         return None
     told = _TOLD.match(said, start)
     start = start if told is None else told.end()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lamina.kernel.records import LoopType
+from lamina.language.questions import is_asked
 from lamina.language.tables import table
 from lamina.pipeline.loops.dues import is_clock
 from lamina.pipeline.loops.own import is_own
@@ -57,7 +58,7 @@ _EACH = re.compile(r"(?:on )?(?:every|each|once|twice|\w{1,12} times|\w{3,6}days
 
 def openings_of(said: SpokenSentence) -> Iterator[LoopDraft]:
     """What a sentence leaves open."""
-    asks = said.words.rstrip().endswith("?")
+    asks = is_asked(said.words)
     recurring = any(moment.kind == "set" for moment in said.moments)
     if not asks and recurring and (habit := _habit(said)) is not None:
         yield draft_of(LoopType.HABIT, habit, 2, said.sentence, None, said.now)
