@@ -219,7 +219,7 @@ _HAVING = _TABLE.words("having")
 _AROUND_GAINED: Final = frozenset(("advmod", "prt", "xcomp", "ccomp"))
 """What beside "have got" says that something happened."""
 _PEOPLES = _TABLE.words("peoples")
-"""What peoples, religions and signs of the zodiac are called, without what is as often somebody's name."""
+"""What peoples, religions, signs of the zodiac and others are called for what they are, without what is as often somebody's name."""
 
 
 def mend(tokens: Sequence[Token]) -> None:
