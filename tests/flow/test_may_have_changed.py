@@ -352,6 +352,26 @@ def test_a_description_takes_no_names_place(
     assert found | dict.fromkeys(marks(memory), "marked") == held
 
 
+@pytest.mark.parametrize(
+    ("told", "held"),
+    [
+        (["I'm married to Tom.", "I'm single."], "marked"), (["I work at Acme.", "I'm unemployed."], "marked"),
+        (["I work at Acme.", "I joined Globex."], "marked"), (["I work at Acme.", "I joined a gym."], ""), (["I live in Graz.", "I settled in Rome."], "marked"),
+        (["I work at Acme.", "My employer is Globex."], "over"), (["I'm a nurse.", "I became a teacher."], "over"), (["I'm 34.", "I'm 35 now."], "over"),
+        (["I drive a Honda.", "I got a new car."], "marked"), (["I drive a Honda.", "The Honda was stolen."], "marked"),
+    ],
+)  # fmt: skip
+def test_what_is_told_in_one_predicate_bears_on_others(
+    make_memory: Callable[..., Memory], told: list[str], held: str
+) -> None:
+    memory = make_memory(RulesExtractor(find_times))
+    first, later = (memory.tell(text, START + 14 * number * DAY) for number, text in enumerate(told))
+    memory.derive()
+    (fact,) = [each for each in memory.held(Layer.FACTS) if each.event_id == first.id]
+    assert ("over" if fact.valid_to else "marked" if fact.text in marks(memory) else "") == held
+    assert set(marks(memory).values()) <= {later.id}
+
+
 def test_a_number_that_changed_leaves_what_is_no_number(memory: Memory) -> None:
     memory.tell("I work at Fernhill.", START)
     memory.tell("At work we're nine people now.", START + DAY)

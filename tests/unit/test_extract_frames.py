@@ -27,7 +27,7 @@ OF_STATES = (
     "I wish I were {}.", "If I were {}, I'd tell you.", "Am I {}?", "I stopped being {}.", "I'm anything but {}.",
     "I am neither {} nor rich.", "I'm hardly {}.", "I'm not even {}.", "I'm not {} yet.", "I lied, I'm not {}.", "I could be {}.",
     "He talks to me as if I were {}.", "Help me become {}.",
-    "am i {}", "so am i {} or not", "was i {}", "since when am i {}",
+    "am i {}", "was i {}", "since when am i {}",
 )  # fmt: skip
 OF_DEEDS = (
     "I don't {}.", "I do not {}.", "I no longer {}.", "I don't {} anymore.", "I never {}.", "I wish I could {}.", "Do I {}?",

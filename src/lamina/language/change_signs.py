@@ -11,6 +11,8 @@ of a line is what its signs count with:
 - ``!``: as nothing, and with any word of what lies ahead: it is called off;
 - ``~``: with none of them, but in a sentence that is near to the turn that told the fact;
 - predicates: these by themselves, and with the words of their objects.
+
+Beside the signs, what a turn tells in one predicate bears on others: who is single now is married to nobody.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Final, NamedTuple
 
 from lamina.language.tables import table
 
-__all__ = ["CALLS_OFF", "REPLACES", "SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "signs_in"]
+__all__ = ["CALLS_OFF", "REPLACES", "SIGNS", "SPEAKERS", "WITH_PREDICATE", "Sign", "bears_on", "signs_in"]
 
 
 SPEAKERS: Final = "I I'm I've I'd I'll we we're we've we'd we'll"
@@ -44,6 +46,18 @@ CALLS_OFF: Final = "!"
 
 NEAR_WORDS: Final = 4
 """So many words before or behind a sign are near it."""
+
+
+_BEARING: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
+    predicate: {
+        value: frozenset(others.split())
+        for each, values, others in table(__name__).rows("bearing")
+        if each == predicate
+        for value in values.split() or ("",)
+    }
+    for predicate in {each for each, *_ in table(__name__).rows("bearing")}
+}
+"""By a predicate, and a value of it where not any will do, the predicates that it bears on."""
 
 
 class Sign(NamedTuple):
@@ -75,3 +89,13 @@ def signs_in(sentence: str) -> list[Sign]:
         counts = [sign for sign in SIGNS if text == sign or text.startswith(f"{sign} ")]
         found += [Sign(sign, SIGNS[sign], (*before, *after)) for sign in counts]
     return found
+
+
+def bears_on(predicate: str, value: str) -> frozenset[str]:
+    """The predicates whose older values may have changed by what is told in another.
+
+    >>> sorted(bears_on("status", "retired")), bears_on("status", "pregnant")
+    (['works_as', 'works_at', 'works_at_some', 'works_in'], frozenset())
+    """
+    by_value = _BEARING.get(predicate, {})
+    return by_value.get("", frozenset()) | by_value.get(value.casefold(), frozenset())

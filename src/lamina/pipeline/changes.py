@@ -37,7 +37,7 @@ from lamina.kernel.events import Event, Trust, text_of
 from lamina.kernel.predicates import OF_THE_UNNAMED, beside_of
 from lamina.kernel.records import Fact, Layer, Loop
 from lamina.kernel.ties import Tie
-from lamina.language.change_signs import CALLS_OFF, REPLACES, SPEAKERS, WITH_PREDICATE, signs_in
+from lamina.language.change_signs import CALLS_OFF, REPLACES, SPEAKERS, WITH_PREDICATE, bears_on, signs_in
 from lamina.language.questions import is_asked
 from lamina.language.sentences import split_sentences
 from lamina.language.temporal.lexicon import ONES, TENS
@@ -135,7 +135,9 @@ def mark_changes(view: View, writes: Writes, nearness: Nearness | None = None, *
         return
     sentences = list(_telling(text_of(event.content)))
     own = _own_facts(event, writes)
-    if not sentences and not any(each.negated or beside_of(each.predicate) for each in own):
+    if not sentences and not any(
+        each.negated or beside_of(each.predicate) or _borne_by(each) for each in own
+    ):
         return
     speaker, named = view.entity_of(event.observed_actor), term_set(event.observed_actor.display_name)
     known = {subject: _current(view, subject, writes) for subject in _subjects(speaker, writes)}
@@ -325,8 +327,15 @@ def _shares(
 
 
 def _may_be_another(own: Fact, fact: Fact) -> bool:
-    """Whether one tells by its name, and the other by a description, what of each there is one."""
-    return own.predicate not in _BESIDE_NAMES and beside_of(own.predicate) == fact.predicate
+    """Whether one tells by its name, and the other by a description, what of each there is one, or its own predicate bears on the other's."""
+    described = own.predicate not in _BESIDE_NAMES and beside_of(own.predicate) == fact.predicate
+    return described or fact.predicate in _borne_by(own)
+
+
+def _borne_by(own: Fact) -> frozenset[str]:
+    """What a fact of the turn bears on; who joined a club has a new employer by no name."""
+    named = own.kind != "event" or own.object.id is not None or own.predicate == "got_job"
+    return bears_on(own.predicate, own.object.text) if named else frozenset()
 
 
 def _is_counted(terms: Iterable[str]) -> bool:
@@ -339,7 +348,7 @@ def _numbers_among(terms: Iterable[str]) -> frozenset[str]:
 
 
 _NUMBERS: Final = frozenset(analyse(" ".join([*ONES, *TENS])))
-_BY_SIGN_ALONE: Final = frozenset({"studies", "works_in", "works_on", "diet"})
+_BY_SIGN_ALONE: Final = frozenset({"studies", "works_in", "works_on", "diet", "drives"})
 """Of these several may stand, and who changes one says so of the matter."""
 
 

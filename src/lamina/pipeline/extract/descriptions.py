@@ -95,7 +95,8 @@ class Descriptions(Emitter):
         if target.tag == "CD" and subject.type == "person" and not self._is_attribute(token):
             number = number_of([target])
             after = self.parse.tokens[target.i + 1 : target.i + 2]
-            alone = not after or after[0].tag in (".", ",", "CC", ":")  # not "we're 3-2", "I'm 5 months in"
+            alone = not after or after[0].tag in (".", ",", "CC", ":") or after[0].lower in ("now", "today")
+            # Not "we're 3-2", "I'm 5 months in".
             nearly = self.parse.tokens[target.i - 1].lower in ("almost", "nearly", "not")
             plain = alone and not nearly and target.text.isdigit()
             if plain and isinstance(number, int) and 0 < number < 120:
@@ -152,7 +153,8 @@ class Descriptions(Emitter):
             return
         if determiner is not None and determiner.lower == "no":
             return
-        if (clause.past and not clause.perfect) or self.parse.child(clause.verb, "mark") is not None:
+        was = clause.past and not (clause.perfect or clause.begins)
+        if was or self.parse.child(clause.verb, "mark") is not None:
             return  # "since I was a kid"
         if is_choice(self.parse, target) and not clause.negated:
             return
@@ -197,6 +199,8 @@ class Descriptions(Emitter):
             self._named(clause, owner, token, value.name if isinstance(value, EntityRef) else target.text)
         elif noun == "job" and isinstance(value, LiteralValue) and self._called(token, noun) == noun:
             self._emit(clause, owner, "works_as", value)
+        elif noun == "employer" and isinstance(value, EntityRef) and self._called(token, noun) == noun:
+            self._emit(clause, owner, "works_at", value)
         elif noun in ("birthday", "birth") and (match := self.times.at(target.start, target.end)):
             self._birthday(clause, owner, match)
         elif noun in words.ATTRIBUTE_NOUNS | {"count"} and value is not None:
