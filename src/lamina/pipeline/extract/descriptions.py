@@ -95,8 +95,8 @@ class Descriptions(Emitter):
         if target.tag == "CD" and subject.type == "person" and not self._is_attribute(token):
             number = number_of([target])
             after = self.parse.tokens[target.i + 1 : target.i + 2]
-            alone = not after or after[0].tag in (".", ",", "CC", ":") or after[0].lower in ("now", "today")
-            # Not "we're 3-2", "I'm 5 months in".
+            ends = not after or after[0].tag in (".", ",", "CC", ":")  # not "we're 3-2", "I'm 5 months in"
+            alone = ends or after[0].lower in ("now", "today")
             nearly = self.parse.tokens[target.i - 1].lower in ("almost", "nearly", "not")
             plain = alone and not nearly and target.text.isdigit()
             if plain and isinstance(number, int) and 0 < number < 120:

@@ -223,30 +223,29 @@ _PEOPLES = _TABLE.words("peoples")
 
 
 def mend(tokens: Sequence[Token]) -> None:
-    """ "I've got an appointment on Friday" is a present; "I've just got a job" tells what happened. "I'm Welsh" names a people."""
+    """Put right what the parser takes "I've got" for, and "I'm Welsh"."""
     for token in tokens:
-        if token.lower in _PEOPLES and not any(
-            t.is_name and t.lower not in _PEOPLES for t in _beside(tokens, token)
+        if token.lower == "got":
+            _mend_got(tokens, token)
+        elif token.lower in _PEOPLES and not any(
+            t.is_name and t.lower not in _PEOPLES for t in tokens if abs(t.i - token.i) == 1
         ):
             token.entity = "NORP"
-    if all(token.lower != "got" for token in tokens):
+
+
+def _mend_got(tokens: Sequence[Token], got: Token) -> None:
+    """ "I've got an appointment on Friday" is a present; "I've just got a job" tells what happened."""
+    below = [t for t in tokens if t.head == got.i and t is not got]
+    # Of "Tom's got" the parser makes a case.
+    having = next((t for t in below if t.dep == "aux" and t.lower in _HAVING), None) or next(
+        (t for t in tokens if t.i == got.i - 1 and t.lower == "'s"), None
+    )
+    things = any(t.dep == "dobj" and t.is_noun and t.lower not in _GAINED for t in below)
+    if having is None or not things or any(t.dep in _AROUND_GAINED for t in below):
         return
-    for token in tokens:
-        below = [t for t in tokens if t.head == token.i and t is not token] if token.lower == "got" else []
-        beside = [
-            t for t in tokens[max(token.i - 1, 0) : token.i] if t.lower == "'s"
-        ]  # of "Tom's got" a case to the parser
-        having = [t for t in below if t.dep == "aux" and t.lower in _HAVING] or beside
-        things = any(t.dep == "dobj" and t.is_noun and t.lower not in _GAINED for t in below)
-        asked = any(
-            t.dep.startswith("nsubj") and having and having[0].i < t.i for t in below
-        )  # "have I got a dog"
-        if having and things and not asked and not any(t.dep in _AROUND_GAINED for t in below):
-            token.lemma, token.tag = "have", "VBZ" if having[0].lower in ("has", "'s") else "VBP"
-            having[0].dep = "dep"
-            for each in below:
-                each.dep = "nsubj" if each.dep == "nsubjpass" else each.dep
-
-
-def _beside(tokens: Sequence[Token], token: Token) -> Sequence[Token]:
-    return [*tokens[max(token.i - 1, 0) : token.i], *tokens[token.i + 1 : token.i + 2]]
+    if any(t.dep.startswith("nsubj") and having.i < t.i for t in below):
+        return  # "have I got a dog"
+    got.lemma, got.tag = "have", "VBZ" if having.lower in ("has", "'s") else "VBP"
+    having.dep = "dep"
+    for each in below:
+        each.dep = "nsubj" if each.dep == "nsubjpass" else each.dep
