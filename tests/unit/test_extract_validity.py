@@ -94,7 +94,7 @@ def test_a_birthday_is_a_day_of_a_month(parser: Parser, said: str, day: str | No
     ("text", "begins"),
     [
         ("I work at Acme from Monday.", "2026-11-30"), ("My rent is 900 euros from May.", "2027-05-01"), ("I lived in Rome from May.", "2026-05-01"),
-        ("I have an exam on Friday.", "2026-11-27"), ("I live in Rome from 2019.", "2019-01-01"),
+        ("I love the ride after getting my bike serviced at Fox Cycles on March 10.", "2026-03-10"), ("I have an exam on Friday.", "2026-11-27"), ("I live in Rome from 2019.", "2019-01-01"),
     ],
 )  # fmt: skip
 def test_what_is_told_in_the_present_begins_ahead(parser: Parser, text: str, begins: str) -> None:

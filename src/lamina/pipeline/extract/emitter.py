@@ -168,7 +168,8 @@ class Emitter:
             is_present = not (past or clause.perfect)
             if past and kind == "event":
                 matches = self.times.not_ahead(matches)
-            begun = clause.past or clause.perfect
+            done = clause.verb.tag == "VBN" and not clause.passive  # "after getting it serviced on Monday"
+            begun = clause.past or clause.perfect or done
             told = self.times.validity(matches, kind, is_present=is_present, has_begun=begun)
             validity = Validity() if put_to else told
             qualifiers = (*qualifiers, *put_to)
