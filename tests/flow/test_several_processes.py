@@ -182,11 +182,12 @@ def test_who_was_forked_lives_on_when_the_one_that_did_is_killed(running: Runnin
 def test_a_fork_has_but_the_one_thread_that_forked_it() -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     command = [sys.executable, "-m", "lamina", "serve", "--forks", str(theirs.fileno())]
-    with ours, theirs, subprocess.Popen(command, pass_fds=[theirs.fileno()]) as loading:
+    with subprocess.Popen(command, pass_fds=[theirs.fileno()]) as loading, ours, theirs:
         theirs.close()
         ours.send(json.dumps({"ended": loading.pid}).encode())  # nobody that it knows
         assert json.loads(ours.recv(4096)) == {"code": None}
-        assert len(list(Path(f"/proc/{loading.pid}/task").iterdir())) == 1
+        # A thread that has been joined may be listed a moment longer.
+        wait_until(lambda: len(list(Path(f"/proc/{loading.pid}/task").iterdir())) == 1, seconds=30)
         ours.close()
         assert loading.wait(30) == 0
 
@@ -200,7 +201,11 @@ def test_what_is_still_loading_ends_with_its_supervisor() -> None:
         "f._load = lambda: print('loading', flush=True) or time.sleep(600); f.forked(int(sys.argv[1]))"
     )
     command = [sys.executable, "-c", code, str(theirs.fileno())]
-    with theirs, subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE) as loading:
+    with (
+        subprocess.Popen(command, pass_fds=[theirs.fileno()], stdout=subprocess.PIPE) as loading,
+        ours,
+        theirs,
+    ):
         assert loading.stdout is not None
         assert loading.stdout.readline() == b"loading\n"
         theirs.close()
