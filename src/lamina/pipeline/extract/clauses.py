@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lamina.language.tables import table
+from lamina.pipeline.extract.asking import asks, is_inverted, is_question
 from lamina.pipeline.extract.limits import CONJUNCTS_MAX
 from lamina.pipeline.extract.references import is_denied
 from lamina.pipeline.extract.syntax import Parse, Token
@@ -40,8 +41,6 @@ _NEVER = _TABLE.words("never")
 _NONE = _TABLE.words("none")
 _ONLY = _TABLE.words("only")
 _UNREAL_MODALS = _TABLE.words("unreal_modals")
-_TURNED = _TABLE.words("turned")
-_BEFORE_ASKING = _TABLE.words("before_asking")
 _SELVES = _TABLE.words("selves")
 _TO_ONESELF = _TABLE.pairs("to_oneself")
 
@@ -181,10 +180,6 @@ def is_choice(parse: Parse, token: Token) -> bool:
     return False
 
 
-def is_question(parse: Parse) -> bool:
-    return parse.text.rstrip(" \"'”’)").endswith("?")
-
-
 def find_clauses(parse: Parse, *, elliptic: bool) -> list[Clause]:
     """The clauses of the sentence that claim something, in text order; ``elliptic`` when "I" may have been left out."""
     if is_question(parse):
@@ -206,7 +201,7 @@ def _clause(parse: Parse, verb: Token, *, elliptic: bool) -> Clause | None:
     if clause.subject is None or purpose or _is_unreal(clause) or _is_partly_denied(clause):
         return None
     _read_auxiliaries(clause)
-    if _is_inverted(clause):
+    if not clause.telegraphic and is_inverted(parse, verb, clause.subject):
         return None
     _read_adverbs(clause)
     return clause
@@ -297,7 +292,7 @@ def _is_unreal(clause: Clause) -> bool:
     token = verb
     for ancestor in parse.ancestors(verb):
         if token.dep in ("ccomp", "advcl", "xcomp", "acl") and ancestor.is_verb:
-            if token.dep == "ccomp" and (_governed_unreal(clause, ancestor) or _is_asked(parse, ancestor)):
+            if token.dep == "ccomp" and (_governed_unreal(clause, ancestor) or asks(parse, ancestor)):
                 return True
             if _is_condition(parse, ancestor):
                 return True
@@ -336,14 +331,6 @@ def _is_uncertain(parse: Parse, adjective: Token) -> bool:
     """ "I'm not sure Anna lives there", "I'm unsure whether ...", "make sure I ..."."""
     verb = parse.head(adjective)
     return adjective.lower in _UNCERTAIN or verb.lemma in _UNREAL or parse.child(verb, "neg") is not None
-
-
-def _is_asked(parse: Parse, verb: Token) -> bool:
-    """ "Did I say I have a twin": a question without its mark."""
-    subject = parse.child(verb, "nsubj", "nsubjpass")
-    if subject is None or _is_turned(parse, verb, subject):
-        return subject is not None
-    return any(t.i < subject.i < verb.i for t in parse.children(verb, "aux"))
 
 
 def _governed_unreal(clause: Clause, governor: Token) -> bool:
@@ -432,22 +419,6 @@ def _read_auxiliaries(clause: Clause) -> None:
         clause.past = True
     if clause.modal in ("may", "might"):
         clause.hedged = True
-
-
-def _is_inverted(clause: Clause) -> bool:
-    """ "Have you been", "How is it": a question without its mark."""
-    subject, verb = clause.subject, clause.verb
-    if subject is None or clause.telegraphic:
-        return False
-    first = [t for t in clause.parse.children(verb, "aux", "auxpass") if t.i < subject.i < verb.i]
-    asks = any(t.tag in ("WRB", "WP", "WDT") and t.i < subject.i for t in clause.parse.children(verb))
-    return (bool(first) or asks or _is_turned(clause.parse, verb, subject)) and verb.dep != "relcl"
-
-
-def _is_turned(parse: Parse, verb: Token, subject: Token) -> bool:
-    """ "Am I allergic to nuts", "so is my wife Thai": before it stands nothing that could be told of."""
-    opens = all(t.lower in _BEFORE_ASKING for t in parse.tokens[: verb.i])
-    return opens and verb.lemma in _TURNED and verb.i < subject.i
 
 
 def _read_adverbs(clause: Clause) -> None:

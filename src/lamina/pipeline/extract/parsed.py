@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from lamina.language.tables import table
 from lamina.pipeline.extract.actions import Actions
-from lamina.pipeline.extract.clauses import Clause, find_clauses, is_question
+from lamina.pipeline.extract.asking import is_question
+from lamina.pipeline.extract.clauses import Clause, find_clauses
 from lamina.pipeline.extract.corrections import corrected, denied
 from lamina.pipeline.extract.descriptions import Descriptions
 from lamina.pipeline.extract.doings import Doings
