@@ -48,16 +48,12 @@ NEAR_WORDS: Final = 4
 """So many words before or behind a sign are near it."""
 
 
-_BEARING: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
-    predicate: {
-        value: frozenset(others.split())
-        for each, values, others in table(__name__).rows("bearing")
-        if each == predicate
-        for value in values.split() or ("",)
-    }
-    for predicate in {each for each, *_ in table(__name__).rows("bearing")}
+_BEARING: Final[Mapping[tuple[str, str], frozenset[str]]] = {
+    (predicate, value): frozenset(others.split())
+    for predicate, values, others in table(__name__).rows("bearing")
+    for value in values.split() or ("",)
 }
-"""By a predicate, and a value of it where not any will do, the predicates that it bears on."""
+"""By a predicate and a value of it, empty for any, the predicates that it bears on."""
 
 
 class Sign(NamedTuple):
@@ -97,5 +93,5 @@ def bears_on(predicate: str, value: str) -> frozenset[str]:
     >>> sorted(bears_on("status", "retired")), bears_on("status", "pregnant")
     (['works_as', 'works_at', 'works_at_some', 'works_in'], frozenset())
     """
-    by_value = _BEARING.get(predicate, {})
-    return by_value.get("", frozenset()) | by_value.get(value.casefold(), frozenset())
+    of_any = _BEARING.get((predicate, ""), frozenset())
+    return of_any | _BEARING.get((predicate, value.casefold()), frozenset())
